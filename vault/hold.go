@@ -1,0 +1,30 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// Hold takes the lock of the vault in dir without opening its file, so that the file can be replaced, also one that can
+// no longer be opened. release gives the lock back. Errors: *LockedError.
+func Hold(ctx context.Context, dir string, opt Options) (release func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create vault folder: %w", err)
+	}
+	v := &Vault{dir: dir}
+	if err := v.takeLock(ctx, opt); err != nil {
+		return nil, err
+	}
+	return v.lock.Unlock, nil
+}
+
+// IsDamage reports whether an error of any method says that the file is damaged.
+func IsDamage(err error) bool {
+	var whole *DamagedError
+	var se sqlite3.Error
+	return errors.As(err, &whole) || errors.As(err, &se) && (se.Code == sqlite3.ErrCorrupt || se.Code == sqlite3.ErrNotADB)
+}

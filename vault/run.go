@@ -1,0 +1,302 @@
+package vault
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// RunState is where a run stands.
+type RunState string
+
+// The states of a run.
+const (
+	Queued  RunState = "queued"
+	Running RunState = "running"
+	Waiting RunState = "waiting" // for a person's answer
+	Done    RunState = "done"
+	Failed  RunState = "failed"
+	Stopped RunState = "stopped"
+)
+
+// Priorities: who waits for an answer goes before what the clock began.
+const (
+	priorityMessage = 10
+	priorityJob     = 5
+)
+
+// Run is everything from a trigger to its end.
+type Run struct {
+	ID, Conversation, Person               int64
+	Trigger                                string // message, job or system
+	To                                     Address
+	Sender                                 string
+	Job                                    int64
+	Due                                    time.Time
+	Input                                  string // what a job's goal is; "" for a run that messages began
+	State                                  RunState
+	Reason                                 string
+	Pos                                    int64
+	Retries                                int
+	Context                                string // the changing block of the prompt; "" before it is written
+	Model                                  string
+	Steps, Calls                           int
+	TokensIn, TokensOut                    int
+	USD                                    float64
+	USDKnown                               bool
+	Worked                                 time.Duration // in lives before the present one
+	Queued, Ready, Claimed, Started, Ended time.Time     // Claimed: in the present life; Started: the first time
+}
+
+const runColumns = `id, conversation_id, person_id, trigger, gateway, account, chat, thread, sender, job_id, due, input, state, reason, pos, retries, context, model,
+	steps, calls, tokens_in, tokens_out, usd, worked, queued, ready_at, claimed, started, ended`
+
+func scanRun(s scanner) (r Run, err error) {
+	var usd sql.NullFloat64
+	var worked int64
+	err = s.Scan(&r.ID, &r.Conversation, null[int64]{&r.Person}, &r.Trigger, &r.To.Gateway, &r.To.Account, &r.To.Chat, &r.To.Thread, &r.Sender, null[int64]{&r.Job},
+		instant{&r.Due}, &r.Input, &r.State, &r.Reason, &r.Pos, &r.Retries, &r.Context, &r.Model, &r.Steps, &r.Calls, &r.TokensIn, &r.TokensOut, &usd, &worked,
+		instant{&r.Queued}, instant{&r.Ready}, instant{&r.Claimed}, instant{&r.Started}, instant{&r.Ended})
+	r.USD, r.USDKnown, r.Worked = usd.Float64, usd.Valid, time.Duration(worked)*time.Millisecond
+	return r, err
+}
+
+// Progress is all that is known of a run: enough to decide its next move.
+type Progress struct {
+	Run          Run
+	Person       Person
+	Conversation Conversation
+	Messages     []Message
+	Steps        []Step
+	Calls        []Call
+	Approvals    []Approval
+}
+
+// Claim takes up the oldest ready run of the highest priority. A conversation has at most one active run, and its
+// messages keep their order. ErrIdle: nothing is ready, or runs are held.
+func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
+	if number, err := v.nextRun(ctx, v.rdb); err != nil || number == 0 {
+		if err == nil {
+			err = ErrIdle
+		}
+		return p, err
+	}
+	var number int64
+	err = v.write(ctx, "claim", relaxed, func(t *Tx) error {
+		if number, err = v.nextRun(ctx, t.tx); err != nil {
+			return err
+		}
+		if number == 0 {
+			return ErrIdle
+		}
+		pos, err := t.nextPos()
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(`UPDATE run SET state = 'running', claimed = ?, started = coalesce(started, ?), pos = CASE pos WHEN 0 THEN ? ELSE pos END WHERE id = ?`,
+			t.now.UnixMilli(), t.now.UnixMilli(), pos, number)
+		return err
+	})
+	if err != nil {
+		return p, err
+	}
+	return v.Progress(ctx, number)
+}
+
+func (v *Vault) nextRun(ctx context.Context, q querier) (int64, error) {
+	number, err := one(ctx, q, scanInt, `SELECT r.id FROM run r WHERE r.state = 'queued' AND r.ready_at <= ?
+		AND NOT EXISTS (SELECT 1 FROM run a WHERE a.conversation_id = r.conversation_id AND a.state = 'running')
+		AND NOT EXISTS (SELECT 1 FROM run b WHERE b.conversation_id = r.conversation_id AND b.state = 'queued' AND b.priority = r.priority AND b.id < r.id)
+		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?) ORDER BY r.priority DESC, r.id LIMIT 1`, v.now().UnixMilli(), settingPaused)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return number, err
+}
+
+// NextReady is the earliest instant at which a queued run may begin; zero when none is queued.
+func (v *Vault) NextReady(ctx context.Context) (at time.Time, err error) {
+	return one(ctx, v.rdb, func(s scanner) (at time.Time, err error) { err = s.Scan(instant{&at}); return at, err }, `SELECT min(ready_at) FROM run WHERE state = 'queued'`)
+}
+
+// Progress loads a run whatever its state. ErrNotFound.
+func (v *Vault) Progress(ctx context.Context, number int64) (p Progress, err error) {
+	if p.Run, err = one(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE id = ?`, number); err != nil {
+		return p, err
+	}
+	if p.Run.Person != 0 {
+		if p.Person, err = v.Person(ctx, p.Run.Person); err != nil {
+			return p, err
+		}
+	}
+	if p.Conversation, err = v.Conversation(ctx, p.Run.Conversation); err != nil {
+		return p, err
+	}
+	if p.Messages, err = collect(ctx, v.rdb, scanMessage, `SELECT `+messageColumns+` FROM message WHERE run_id = ? AND role = 'user' ORDER BY id`, number); err != nil {
+		return p, err
+	}
+	if p.Steps, err = collect(ctx, v.rdb, scanStep, `SELECT `+stepColumns+` FROM step WHERE run_id = ? ORDER BY n`, number); err != nil {
+		return p, err
+	}
+	if p.Calls, err = collect(ctx, v.rdb, scanCall, `SELECT `+callColumns+` FROM call WHERE run_id = ? ORDER BY step, i`, number); err != nil {
+		return p, err
+	}
+	p.Approvals, err = collect(ctx, v.rdb, scanApproval, `SELECT `+approvalColumns+` FROM approval WHERE run_id = ? ORDER BY id`, number)
+	return p, err
+}
+
+// StillRunning gives those of the runs that are running: what a person stopped is missing.
+func (v *Vault) StillRunning(ctx context.Context, runs []int64) (map[int64]bool, error) {
+	still := map[int64]bool{}
+	for _, number := range runs {
+		state, err := one(ctx, v.rdb, scanString, `SELECT state FROM run WHERE id = ?`, number)
+		if err != nil {
+			return nil, err
+		}
+		if RunState(state) == Running {
+			still[number] = true
+		}
+	}
+	return still, nil
+}
+
+// running fails with ErrNotRunning when a person stopped the run meanwhile: nothing of it is committed any more.
+func (t *Tx) running(run int64) (Run, error) {
+	r, err := one(t.ctx, t.tx, scanRun, `SELECT `+runColumns+` FROM run WHERE id = ?`, run)
+	if err == nil && r.State != Running {
+		err = ErrNotRunning
+	}
+	return r, err
+}
+
+// SaveContext writes the changing block of a run's prompt, once: a repeat gives what stands there.
+func (v *Vault) SaveContext(ctx context.Context, run int64, block string) (string, error) {
+	err := v.write(ctx, "context", relaxed, func(t *Tx) error {
+		r, err := t.running(run)
+		if err != nil {
+			return err
+		}
+		if r.Context != "" {
+			block = r.Context
+			return nil
+		}
+		_, err = t.exec(`UPDATE run SET context = ? WHERE id = ?`, block, run)
+		return err
+	})
+	return block, err
+}
+
+// Ending is how a run ends: what is said, and where.
+type Ending struct {
+	State  RunState // Done or Failed
+	Reason string   // for a listing
+	Reply  string   // "" only for a silence that was asked for
+	Class  Class    // "" = answer
+}
+
+// EndRun ends a run beside any step: the reply into the outbox and the end, in one commit.
+// ErrNotRunning: it was stopped meanwhile.
+func (v *Vault) EndRun(ctx context.Context, run int64, end Ending) error {
+	return v.write(ctx, "end", durable, func(t *Tx) error {
+		r, err := t.running(run)
+		if err != nil {
+			return err
+		}
+		return t.endRun(r, end)
+	})
+}
+
+func (t *Tx) endRun(r Run, end Ending) error {
+	if end.Reply != "" {
+		class := end.Class
+		if class == "" {
+			class = Answer
+		}
+		to := r.To
+		if local(to.Gateway) && r.Trigger == "job" {
+			var err error
+			if to, err = t.v.privateAddress(t.ctx, t.tx, r.Person); err != nil {
+				return err
+			}
+		}
+		if _, err := t.Post(Part{Key: fmt.Sprintf("reply:%d", r.ID), Run: r.ID, Job: r.Job, Conversation: r.Conversation, To: to, Class: class, Text: end.Reply, Due: r.Due}); err != nil {
+			return err
+		}
+		if err := t.said(r.Conversation, r.ID, to, end.Reply); err != nil {
+			return err
+		}
+	}
+	if _, err := t.exec(`UPDATE run SET state = ?, reason = ?, ended = ?, claimed = NULL, worked = worked + max(0, ? - coalesce(claimed, ?)) WHERE id = ?`,
+		end.State, end.Reason, t.now.UnixMilli(), t.now.UnixMilli(), t.now.UnixMilli(), r.ID); err != nil {
+		return err
+	}
+	if r.Job != 0 {
+		if err := t.jobEnded(r, end); err != nil {
+			return err
+		}
+	}
+	_, err := t.exec(`UPDATE message SET raw = NULL WHERE run_id = ? AND raw IS NOT NULL`, r.ID)
+	return err
+}
+
+// Requeue gives a run back, to be taken up at an instant: a model that is out of reach is asked again later, a run in
+// hand is parked by a shutdown. failed counts towards Retries.
+func (v *Vault) Requeue(ctx context.Context, run int64, at time.Time, failed bool) error {
+	return v.write(ctx, "requeue", relaxed, func(t *Tx) error {
+		if _, err := t.running(run); err != nil {
+			return err
+		}
+		_, err := t.exec(`UPDATE run SET state = 'queued', ready_at = ?, retries = CASE WHEN ? THEN retries + 1 ELSE retries END,
+			worked = worked + max(0, ? - coalesce(claimed, ?)), claimed = NULL WHERE id = ?`,
+			at.UnixMilli(), failed, t.now.UnixMilli(), t.now.UnixMilli(), run)
+		return err
+	})
+}
+
+// NoticeWaiting tells the person once that the run waits, in the chat it came from.
+func (v *Vault) NoticeWaiting(ctx context.Context, run int64, words string) error {
+	return v.write(ctx, "notice-waiting", durable, func(t *Tx) error {
+		to, err := one(t.ctx, t.tx, scanAddress, `UPDATE run SET noticed = ? WHERE id = ? AND noticed IS NULL AND state IN ('queued','running') RETURNING gateway, account, chat, thread`, t.now.UnixMilli(), run)
+		if errors.Is(err, ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, err = t.Post(Part{Key: fmt.Sprintf("waits:%d", run), Run: run, To: to, Class: Notice, Text: words})
+		return err
+	})
+}
+
+// Runs lists runs, newest first. person 0 = everybody's.
+func (v *Vault) Runs(ctx context.Context, person int64, limit int) ([]Run, error) {
+	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE (? = 0 OR person_id = ?) ORDER BY id DESC LIMIT ?`, person, person, limit)
+}
+
+// OpenRuns lists the runs that have not ended, oldest first. conversation 0 = all.
+func (v *Vault) OpenRuns(ctx context.Context, conversation int64) ([]Run, error) {
+	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE state IN ('queued','running','waiting') AND (? = 0 OR conversation_id = ?) ORDER BY +id`, conversation, conversation)
+}
+
+// Spent gives the dollars booked since an instant, over all runs.
+func (v *Vault) Spent(ctx context.Context, since time.Time) (float64, error) {
+	return one(ctx, v.rdb, func(s scanner) (f float64, err error) { err = s.Scan(&f); return f, err },
+		`SELECT coalesce(sum(usd), 0.0) FROM step WHERE usd IS NOT NULL AND ended >= ?`, since.UnixMilli())
+}
+
+// StoppedAmong gives those of the runs that are no longer running: a person stopped them.
+func (v *Vault) StoppedAmong(ctx context.Context, runs []int64) ([]int64, error) {
+	still, err := v.StillRunning(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	var out []int64
+	for _, number := range runs {
+		if !still[number] {
+			out = append(out, number)
+		}
+	}
+	return out, nil
+}

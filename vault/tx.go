@@ -1,0 +1,250 @@
+package vault
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Tx is one event in the making. Its methods are the changes that commands and events combine; what they do becomes
+// true together or not at all.
+type Tx struct {
+	tx  *sql.Tx
+	v   *Vault
+	now time.Time
+	ctx context.Context
+
+	scrub bool // words were deleted of which no copy may stay
+}
+
+// Now is the instant of the event: every row it writes carries it.
+func (t *Tx) Now() time.Time { return t.now }
+
+// durability says what a power cut may take back.
+type durability bool
+
+const (
+	// durable events are flushed to the disk before write returns.
+	durable durability = true
+	// relaxed events survive the death of the process, but not of the machine: claims and counters, whose loss costs no
+	// more than a mark on an answer.
+	relaxed durability = false
+)
+
+// write runs one event: fn in one immediate transaction, then the wake-up. The context can end it before it begins;
+// begun work is finished, so that no caller is left in doubt about a commit.
+func (v *Vault) write(ctx context.Context, event string, d durability, fn func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	err := v.writeLocked(context.WithoutCancel(ctx), event, d, fn)
+	v.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	v.notifier.wake()
+	if v.hooks.After != nil {
+		return v.hooks.After(event)
+	}
+	return nil
+}
+
+func (v *Vault) writeLocked(ctx context.Context, event string, d durability, fn func(*Tx) error) (err error) {
+	if v.writer == nil {
+		return errors.New("vault is closed")
+	}
+	if v.full != bool(d) {
+		mode := "PRAGMA synchronous=NORMAL"
+		if d == durable {
+			mode = "PRAGMA synchronous=FULL"
+		}
+		if _, err := v.writer.ExecContext(ctx, mode); err != nil {
+			return fmt.Errorf("set flushing: %w", err)
+		}
+		v.full = bool(d)
+	}
+	tx, err := v.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin %s: %w", event, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = tx.Rollback() // the first error is the one that tells
+		}
+	}()
+	t := &Tx{tx: tx, v: v, now: v.now().UTC().Truncate(time.Millisecond), ctx: ctx}
+	if err := fn(t); err != nil {
+		return err
+	}
+	// Once a minute: how far time has come, so that a clock that wakes up in the past is noticed.
+	noted := t.now.Sub(v.stamp) >= time.Minute
+	if noted {
+		if err := t.noteClock(); err != nil {
+			return err
+		}
+	}
+	if v.hooks.Before != nil {
+		if err := v.hooks.Before(event); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit %s: %w", event, err)
+	}
+	if noted {
+		v.stamp = t.now
+	}
+	if t.scrub {
+		return v.sweep(ctx)
+	}
+	return nil
+}
+
+func (t *Tx) exec(query string, args ...any) (int64, error) {
+	res, err := t.tx.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (t *Tx) insert(query string, args ...any) (int64, error) {
+	res, err := t.tx.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+// scanner is what a row and rows have in common.
+type scanner interface{ Scan(dest ...any) error }
+
+// querier reads, inside an event or beside it.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// collect reads all rows of a query through one function a row.
+func collect[T any](ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var out []T
+	for rows.Next() {
+		row, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}
+
+// one reads a single row; ErrNotFound when there is none.
+func one[T any](ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any) (T, error) {
+	row, err := scan(q.QueryRowContext(ctx, query, args...))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return row, err
+}
+
+func scanInt(s scanner) (n int64, err error)     { err = s.Scan(&n); return n, err }
+func scanString(s scanner) (n string, err error) { err = s.Scan(&n); return n, err }
+
+// millis is how an instant is stored; the zero time is NULL.
+func millis(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
+}
+
+// instant reads what millis wrote.
+type instant struct{ t *time.Time }
+
+// Scan implements sql.Scanner.
+func (i instant) Scan(src any) error {
+	switch n := src.(type) {
+	case nil:
+		*i.t = time.Time{}
+	case int64:
+		*i.t = time.UnixMilli(n).UTC()
+	default:
+		return fmt.Errorf("read instant: found %T", src)
+	}
+	return nil
+}
+
+// id stores a row number where 0 means none.
+func id(n int64) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+// null reads a nullable number or text as its zero value.
+type null[T any] struct{ to *T }
+
+// Scan implements sql.Scanner.
+func (n null[T]) Scan(src any) error {
+	var v sql.Null[T]
+	if err := v.Scan(src); err != nil {
+		return err
+	}
+	*n.to = v.V
+	return nil
+}
+
+// text stores "" as NULL, for unique keys.
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// notifier wakes everybody who waits for a change. A wake-up is a hint without content: it may be early or one too many,
+// never one too few.
+type notifier struct {
+	mu   sync.Mutex
+	subs map[chan struct{}]struct{}
+}
+
+func (n *notifier) wake() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for ch := range n.subs {
+		select {
+		case ch <- struct{}{}:
+		default: // it has a hint waiting already
+		}
+	}
+}
+
+// Subscribe gives a channel that is filled after each commit, and the function that ends it.
+func (v *Vault) Subscribe() (<-chan struct{}, func()) {
+	ch := make(chan struct{}, 1)
+	v.notifier.mu.Lock()
+	defer v.notifier.mu.Unlock()
+	if v.notifier.subs == nil {
+		v.notifier.subs = map[chan struct{}]struct{}{}
+	}
+	v.notifier.subs[ch] = struct{}{}
+	return ch, func() {
+		v.notifier.mu.Lock()
+		defer v.notifier.mu.Unlock()
+		delete(v.notifier.subs, ch)
+	}
+}
+
+// Wake hints to all who wait that something outside the vault has changed, e.g. a gateway came back or the clock jumped.
+func (v *Vault) Wake() { v.notifier.wake() }
