@@ -1,0 +1,175 @@
+package when
+
+import "time"
+
+// Numbers are held in twentieths, so that halves, quarters and tenths are exact.
+const whole = 20
+
+// count reads "2", "twenty five", "1.5", "a", "an hour and a" is not one. It leaves the place alone when there is none.
+func (p *parser) count() (twentieths int, ok bool) {
+	if m, ok := p.take(kTens); ok {
+		n := m.n
+		if p.sees(0, kAnd) && p.lang.name != "English" {
+			if more, ok := p.peek(1, kNum); ok && more.n >= 1 && more.n <= 9 && p.literal(1).number < 0 {
+				p.i += 2
+				return (n + more.n) * whole, true
+			}
+		}
+		if more, ok := p.peek(0, kNum); ok && more.n >= 1 && more.n <= 9 && p.literal(0).number < 0 {
+			p.i++
+			n += more.n
+		}
+		return n * whole, true
+	}
+	if m, ok := p.take(kNum); ok {
+		return m.n * whole, true
+	}
+	if m, ok := p.take(kTenths); ok {
+		return m.n * whole / 10, true
+	}
+	if m, ok := p.take(kA); ok {
+		return m.n * whole, true
+	}
+	return 0, false
+}
+
+// integer reads a whole number.
+func (p *parser) integer() (n int, ok bool) {
+	begin := p.i
+	n, ok = p.count()
+	if !ok || n%whole != 0 {
+		p.i = begin
+		return 0, false
+	}
+	return n / whole, true
+}
+
+// length reads "2 hours and 30 minutes", "half an hour", "an hour and a half", "1h30", "a quarter of an hour".
+func (p *parser) length() (span, bool, error) {
+	begin := p.i
+	var total span
+	found := false
+	for {
+		at := p.i
+		if found {
+			p.skip(kComma, kAnd)
+		}
+		part, ok := p.lengthPart(found)
+		if !ok {
+			p.i = at
+			break
+		}
+		found = true
+		total.months += part.months
+		total.days += part.days
+		total.elapsed += part.elapsed
+		if total.months > 12*maxYears || total.days > 366*maxYears || total.elapsed > 366*maxYears*24*time.Hour {
+			return span{}, false, ask("%q is more than a hundred years. When do you mean?", p.from(begin))
+		}
+	}
+	if !found {
+		p.i = begin
+	}
+	return total, found, nil
+}
+
+// lengthPart reads one count and unit.
+func (p *parser) lengthPart(more bool) (span, bool) {
+	n, unit, ok := p.counted()
+	if !ok {
+		return span{}, false
+	}
+	// "2h30"
+	if unit.n == uHour && unit.m == 1 && p.glued(0) && p.literal(0).number >= 0 && p.literal(0).number < 60 && !p.sees(1, kUnit) {
+		minutes, _ := p.integer()
+		return span{elapsed: time.Duration(n/whole)*time.Hour + time.Duration(minutes)*time.Minute}, true
+	}
+	// "an hour and a half", "an hour and a quarter"
+	at := p.i
+	if p.skip(kAnd) {
+		p.skip(kA)
+		switch {
+		case p.skip(kHalf) && !p.sees(0, kA, kUnit):
+			n += whole / 2
+			at = p.i
+		case p.sees(0, kQuarter) && !p.sees(1, kOf, kA):
+			p.i++
+			n += whole / 4
+			at = p.i
+		}
+	}
+	p.i = at
+	return spanOf(n*unit.m, unit.n)
+}
+
+// counted reads a count with its unit: "2 hours", "half an hour", "2 and a half hours", "three quarters of an hour".
+func (p *parser) counted() (twentieths int, unit meaning, ok bool) {
+	begin := p.i
+	n := whole
+	switch {
+	case p.sees(0, kHalf):
+		p.i++
+		p.skip(kA)
+		n = whole / 2
+	case p.sees(0, kA) && p.sees(1, kHalf):
+		p.i += 2
+		n = whole / 2
+	default:
+		if n, ok = p.count(); !ok {
+			// A unit without a count is one: "per hour", "viertelstunde".
+			if unit, ok = p.peek(0, kUnit); !ok || unit.m == 1 {
+				return 0, meaning{}, false
+			}
+			n = whole
+		}
+		if p.sees(0, kQuarter) && p.sees(1, kOf) && (p.sees(2, kA, kUnit)) {
+			p.i += 2
+			p.skip(kA)
+			n /= 4
+		} else if p.sees(0, kAnd) && (p.sees(1, kHalf) && p.sees(2, kUnit) || p.sees(1, kA) && p.sees(2, kHalf) && p.sees(3, kUnit)) {
+			p.skip(kAnd, kA)
+			p.i++
+			n += whole / 2
+		}
+	}
+	if unit, ok = p.take(kUnit); !ok {
+		p.i = begin
+		return 0, meaning{}, false
+	}
+	return n, unit, true
+}
+
+// tooLong is refused by whoever adds it up.
+var tooLong = span{days: 1_000_000}
+
+// spanOf turns a count of units into a span; what is no whole number of months or days becomes hours. A broken month is none.
+func spanOf(twentieths, unit int) (span, bool) {
+	seconds := 1
+	switch unit {
+	case uMinute:
+		seconds = 60
+	case uHour:
+		seconds = 3600
+	case uDay:
+		seconds = 24 * 3600
+	case uWeek:
+		seconds = 7 * 24 * 3600
+	case uMonth, uYear:
+		months := 1
+		if unit == uYear {
+			months = 12
+		}
+		if twentieths*months%whole != 0 {
+			return span{}, false
+		}
+		return span{months: twentieths * months / whole}, true
+	}
+	seconds = twentieths * seconds / whole
+	switch {
+	case seconds > 120*366*24*3600:
+		return tooLong, true
+	case unit >= uDay && seconds%(24*3600) == 0:
+		return span{days: seconds / (24 * 3600)}, true
+	}
+	return span{elapsed: time.Duration(seconds) * time.Second}, true
+}

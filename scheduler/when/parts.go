@@ -1,0 +1,86 @@
+package when
+
+import "time"
+
+// parts is what was found in a phrase, each at most once, before it is put together.
+type parts struct {
+	span *span // in 2 hours
+
+	// The day, as far as it was named.
+	date     time.Time // a full date; zero without
+	stamp    time.Time // a full instant; zero without
+	weekdays []int     // in the order they were said
+	next     bool      // next friday
+	this     bool      // this friday
+	more     int       // days to add: friday week
+	week     time.Time // Monday of the week that was named; zero without
+	month    time.Time // first day of the month that was named relative to now; zero without
+	year     int       // 0 without
+	monthNum int       // 0 without
+	doms     []int     // days of the month
+	nth      []int     // first, last (-1) … weekday of a month
+	ofMonth  bool      // of the month, unsaid which
+	lastWork bool      // last working day
+	edge     edge      // end of, beginning of
+	edgeUnit int
+	weekend  bool
+	after    *span // 2 days after the day
+	plural   bool  // mondays: recurs
+	article  bool  // le lundi: may recur
+
+	clocks []clock
+	part   int // part of the day
+	today  bool
+
+	rec    *recurrence
+	begin  *moment // starting …
+	until  *moment
+	times  int   // for 5 times
+	lasts  *span // for 2 weeks
+	window *[2]clock
+	except [7]bool
+
+	words string // the day's words, for questions
+}
+
+type edge int
+
+const (
+	edgeNone edge = iota
+	edgeBegin
+	edgeEnd
+)
+
+// moment is a day, or a time of day, or both, within the bounds of a recurrence.
+type moment struct {
+	day      time.Time // midnight; zero if only a time was said
+	clock    *clock
+	weekOnly bool // only a week was named
+}
+
+// hasDay says whether a day was named in any way.
+func (ph *parts) hasDay() bool {
+	return ph.dated() || !ph.stamp.IsZero() || len(ph.weekdays) > 0
+}
+
+// dated says whether a date or a period was named, weekdays and stamps aside.
+func (ph *parts) dated() bool {
+	return !ph.date.IsZero() || !ph.week.IsZero() || !ph.month.IsZero() || ph.year != 0 ||
+		ph.monthNum != 0 || len(ph.doms) > 0 || len(ph.nth) > 0 || ph.lastWork || ph.edge != edgeNone || ph.weekend || ph.ofMonth
+}
+
+// span is a length of time: by the calendar and by the clock.
+type span struct {
+	months, days int
+	elapsed      time.Duration
+}
+
+// calendar says whether the span is one of whole days.
+func (s span) calendar() bool { return s.elapsed == 0 }
+
+// add returns the wall a span later; short months end on their last day.
+func (s span) add(wall time.Time) time.Time {
+	first := date(wall.Year(), wall.Month()+time.Month(s.months), 1)
+	day := min(wall.Day(), monthLen(first.Year(), first.Month()))
+	return first.AddDate(0, 0, day-1+s.days).Add(wall.Sub(midnight(wall))).Add(s.elapsed)
+}
