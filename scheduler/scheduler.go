@@ -1,0 +1,199 @@
+// Package scheduler turns due jobs into runs and reminders. The jobs are rows of the vault; here is only the waiting and
+// the decision what a due instant means after a restart, a sleep or a jump of the clock. scheduler/when knows the words
+// and the recurrences.
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"hearth/scheduler/when"
+	"hearth/vault"
+)
+
+// Options are what a scheduler needs.
+type Options struct {
+	Vault *vault.Vault
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// Scheduler fires jobs.
+type Scheduler struct {
+	vault   *vault.Vault
+	now     func() time.Time
+	log     *slog.Logger
+	started time.Time // what was due before was missed because the program was not there
+	held    bool
+}
+
+// longestSleep bounds each wait: clocks jump and machines sleep without telling.
+const longestSleep = time.Minute
+
+// late is how much later than its due time a job may fire without a word about it.
+const late = time.Minute
+
+// tolerated is how far a clock may stand before the last commit without being taken for one that lost its time.
+const tolerated = 24 * time.Hour
+
+// New makes a scheduler. It counts as started now: what was due earlier was missed while the program was off.
+func New(opt Options) *Scheduler {
+	return &Scheduler{vault: opt.Vault, now: opt.Now, log: opt.Log, started: opt.Now(), held: opt.Vault.Behind() > tolerated}
+}
+
+// Run fires jobs until ctx ends.
+func (s *Scheduler) Run(ctx context.Context) error {
+	woken, cancel := s.vault.Subscribe()
+	defer cancel()
+	for ctx.Err() == nil {
+		next, err := s.pass(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.log.Error("cannot fire jobs", "error", err)
+		}
+		timer := time.NewTimer(s.sleep(next))
+		select {
+		case <-ctx.Done():
+		case <-woken:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+func (s *Scheduler) sleep(next time.Time) time.Duration {
+	if next.IsZero() {
+		return longestSleep
+	}
+	return max(0, min(longestSleep, next.Sub(s.now())))
+}
+
+// pass fires all that is due and gives the next due instant; zero when there is none, or nothing can be done about it now.
+func (s *Scheduler) pass(ctx context.Context) (time.Time, error) {
+	if held, err := s.hold(ctx); held || err != nil {
+		return time.Time{}, err
+	}
+	if _, err := s.vault.ExpireApprovals(ctx); err != nil {
+		return time.Time{}, err
+	}
+	for {
+		due, err := s.vault.DueJobs(ctx, 100)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if len(due) == 0 {
+			break
+		}
+		for _, j := range due {
+			if err := s.fire(ctx, j); err != nil {
+				return time.Time{}, fmt.Errorf("fire job %d: %w", j.ID, err)
+			}
+		}
+	}
+	next, err := s.vault.NextDue(ctx)
+	if err != nil {
+		return next, err
+	}
+	expiry, err := s.vault.NextExpiry(ctx)
+	if err == nil && !expiry.IsZero() && (next.IsZero() || expiry.Before(next)) {
+		next = expiry
+	}
+	return next, err
+}
+
+// hold reports whether the clock woke up in the past and is still there: a computer without a clock chip believes in a
+// date of months ago until the network tells it better, and what fired then would fire on a wrong date.
+func (s *Scheduler) hold(ctx context.Context) (bool, error) {
+	if !s.held {
+		return false, nil
+	}
+	seen, err := s.vault.LastClock(ctx)
+	if err != nil {
+		return true, err
+	}
+	if s.now().Before(seen.Add(-tolerated)) {
+		key := "clock-held:" + seen.Format(time.RFC3339)
+		return true, s.vault.Tell(ctx, key, fmt.Sprintf("My clock says %s, but I have seen %s already. Reminders wait until it is right; if it is right now, run `hearth doctor --accept-clock`.",
+			s.now().Format("Mon 2 Jan 2006, 15:04"), seen.In(s.now().Location()).Format("Mon 2 Jan 2006, 15:04")))
+	}
+	s.held = false
+	s.log.Info("the clock is right again, jobs go on")
+	return false, nil
+}
+
+// fire decides what a due job does and commits it.
+func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
+	now := s.now()
+	f, err := s.plan(j, now)
+	if err != nil {
+		s.log.Error("cannot read a job's recurrence", "job", j.ID, "error", err)
+		f = vault.Firing{Due: j.Next, Skip: "failed: its recurrence cannot be read"}
+	}
+	if f.Skip == "" && j.Kind == vault.Do {
+		open, err := s.vault.OpenRunOf(ctx, j.ID)
+		if err != nil {
+			return err
+		}
+		if open != 0 {
+			f.Skip = fmt.Sprintf("skipped: run %d of it was still at work", open)
+		}
+	}
+	f.Words = fmt.Sprintf("Reminder %d: %s", j.ID, j.Text)
+	err = s.vault.Fire(ctx, j, f)
+	if errors.Is(err, vault.ErrNotFound) {
+		return nil // changed or cancelled meanwhile: the next pass sees what it is now
+	}
+	return err
+}
+
+// keepMissed bounds how many missed instants are recorded for one firing.
+const keepMissed = 200
+
+// plan says which of a job's passed instants fires.
+func (s *Scheduler) plan(j vault.Job, now time.Time) (vault.Firing, error) {
+	zone, err := time.LoadLocation(j.Zone)
+	if err != nil {
+		return vault.Firing{}, err
+	}
+	due, next := j.Next, time.Time{}
+	var missed []time.Time
+	for j.Spec != "" {
+		at, ok, err := when.Next(j.Spec, zone, due.In(zone))
+		if err != nil {
+			return vault.Firing{}, err
+		}
+		if !ok {
+			break
+		}
+		next = at
+		if at.After(now) || j.Missed == "all" {
+			break
+		}
+		missed = append(missed, due)
+		if len(missed) > keepMissed {
+			missed = missed[1:]
+		}
+		due, next = at, time.Time{}
+	}
+	f := vault.Firing{Due: due, Next: next, Missed: missed}
+	if now.Sub(due) <= late {
+		return f, nil
+	}
+	if j.Missed == "skip" {
+		f.Skip = "missed: " + s.reason(due)
+		return f, nil
+	}
+	f.Late = s.reason(due)
+	return f, nil
+}
+
+// reason says why a job comes late, as a person would be told.
+func (s *Scheduler) reason(due time.Time) string {
+	if due.Before(s.started) {
+		return "I was off"
+	}
+	return "I was asleep"
+}
