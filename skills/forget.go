@@ -1,0 +1,25 @@
+package skills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"hearth/vault"
+)
+
+type forgetArgs struct {
+	ID int64 `json:"id"`
+}
+
+// forget names only the number: the receipt and the result are kept in the vault, which must not hold the words any more.
+func (b builtin) forget(ctx context.Context, c Call, a forgetArgs) (Result, error) {
+	m, err := b.vault.Forget(ctx, c.Scope(), a.ID)
+	switch {
+	case errors.Is(err, vault.ErrNotFound):
+		return Result{}, fmt.Errorf("there is no memory %d to forget; recall gives the numbers", a.ID)
+	case err != nil:
+		return Result{}, fmt.Errorf("forget memory %d: %w", a.ID, err)
+	}
+	return confirm(fmt.Sprintf("Forgotten: memory %d.", m.ID), ""), nil
+}

@@ -1,0 +1,117 @@
+package skills
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"unicode/utf8"
+)
+
+// maxRead is how many characters of a file the model is shown unless the deployment says otherwise.
+const maxRead = 16_000
+
+// countLimit is the size, in bytes, up to which a whole file is read to count its characters.
+const countLimit = 4 << 20
+
+type readFileArgs struct {
+	Path string `json:"path"`
+}
+
+func (w workspace) readFile(_ context.Context, _ Call, a readFileArgs) (_ Result, err error) {
+	name, err := localPath(a.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	root, err := w.open()
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	data, size, err := w.content(root, name)
+	if err != nil {
+		return Result{}, err
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if len(data) == 0 {
+		return Result{Text: name + " is empty."}, nil
+	}
+	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
+		return Result{}, fmt.Errorf("%s is not text but other data, %s bytes of it; it cannot be shown", shown(name), thousands(size))
+	}
+	text, cut := clip(string(data), w.maxRead)
+	switch whole := int64(len(data)) >= size-3; { // a byte order mark is not shown
+	case !cut && whole:
+		return Result{Text: fmt.Sprintf("%s:\n%s", name, text)}, nil
+	case whole:
+		return Result{Text: fmt.Sprintf("%s (shown %s of %s characters; the rest is in the file):\n%s", name, thousands(w.maxRead), thousands(utf8.RuneCount(data)), text)}, nil
+	default:
+		return Result{Text: fmt.Sprintf("%s (shown the first %s characters of %s bytes; the rest is in the file):\n%s", name, thousands(utf8.RuneCountInString(text)), thousands(size), text)}, nil
+	}
+}
+
+// content gives the bytes of an ordinary file, of a big one only the beginning, ending at a character; and its size.
+func (w workspace) content(root *os.Root, name string) ([]byte, int64, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, 0, refusal(root, name, err)
+	}
+	switch {
+	case info.IsDir():
+		return nil, 0, fmt.Errorf("%s is a folder; list_files shows what is in it", shown(name))
+	case !info.Mode().IsRegular():
+		return nil, 0, fmt.Errorf("%s is a pipe or a device, not an ordinary file, and is not read", shown(name))
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, refusal(root, name, err)
+	}
+	defer func() { _ = f.Close() }() // only read from
+	// What was looked at may not be what was opened.
+	if info, err = f.Stat(); err != nil {
+		return nil, 0, refusal(root, name, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is not an ordinary file and is not read", shown(name))
+	}
+	limit := int64(countLimit)
+	if info.Size() > limit {
+		limit = int64(w.maxRead)*utf8.UTFMax + utf8.UTFMax
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit))
+	if err != nil {
+		return nil, 0, fmt.Errorf("read %s: %w", shown(name), err)
+	}
+	if int64(len(data)) < info.Size() {
+		data = wholeRunes(data)
+	}
+	return data, max(info.Size(), int64(len(data))), nil
+}
+
+// wholeRunes cuts a character off that is not all there.
+func wholeRunes(data []byte) []byte {
+	for i := 1; i <= utf8.UTFMax && i <= len(data); i++ {
+		if start := len(data) - i; utf8.RuneStart(data[start]) {
+			if !utf8.FullRune(data[start:]) {
+				return data[:start]
+			}
+			break
+		}
+	}
+	return data
+}
+
+// clip gives at most limit characters of a text.
+func clip(s string, limit int) (string, bool) {
+	n := 0
+	for i := range s {
+		if n == limit {
+			return s[:i], true
+		}
+		n++
+	}
+	return s, false
+}
