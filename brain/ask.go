@@ -1,0 +1,231 @@
+package brain
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"hearth/vault"
+)
+
+// answer is a reply with the backend it came from.
+type answer struct {
+	resp    Response
+	backend Backend
+}
+
+// slots bounds the requests a backend gets at a time.
+type slots struct {
+	mu   sync.Mutex
+	free map[string]chan struct{}
+}
+
+// take waits for a place at a backend. The size is the one that was configured when the backend was first used or changed.
+func (s *slots) take(ctx context.Context, b Backend) (release func(), err error) {
+	size := max(1, b.Parallel)
+	s.mu.Lock()
+	if s.free == nil {
+		s.free = map[string]chan struct{}{}
+	}
+	ch := s.free[b.Name]
+	if cap(ch) != size {
+		ch = make(chan struct{}, size)
+		s.free[b.Name] = ch
+	}
+	s.mu.Unlock()
+	select {
+	case ch <- struct{}{}:
+		return func() { <-ch }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// resting remembers which backends have just failed, so that not every step waits for a dead server again. It is kept per
+// backend, in memory, and short.
+type resting struct {
+	mu    sync.Mutex
+	names map[string]rest
+}
+
+type rest struct {
+	until   time.Time // monotonic
+	refused bool      // asking again helps nothing
+}
+
+func (r *resting) rest(name string, kind FaultKind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.names == nil {
+		r.names = map[string]rest{}
+	}
+	r.names[name] = rest{until: time.Now().Add(restAfter), refused: kind == Permanent}
+}
+
+// awake gives those of a chain that are to be asked now. When all rest, those are that may come back by themselves; when
+// all have refused, all are.
+func (r *resting) awake(chain []Backend) []Backend {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	for _, rests := range []func(rest) bool{
+		func(x rest) bool { return now.Before(x.until) },
+		func(x rest) bool { return x.refused },
+	} {
+		out := slices.DeleteFunc(slices.Clone(chain), func(b Backend) bool { return rests(r.names[b.Name]) })
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return chain
+}
+
+// wake forgets all failures: the settings have changed.
+func (r *resting) wake() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.names = nil
+}
+
+// waitNotice is how long a message waits for a busy model before its sender is told.
+const waitNotice = 3 * time.Second
+
+// restAfter is how long a failed backend is passed over while another one can answer.
+const restAfter = 20 * time.Second
+
+// ask tries the model in use, then its fallbacks. The error is that of the first backend: the one the owner wants.
+func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settings) (answer, error) {
+	inUse, err := s.modelInUse(ctx, t.b.vault)
+	if err != nil {
+		return answer{}, err
+	}
+	chain := s.chain(inUse)
+	if offline, ok := s.Backends[OfflineName]; ok && len(p.Steps) > 0 && p.Steps[len(p.Steps)-1].Model == OfflineName {
+		chain = []Backend{offline} // it stood in for the others in this run, so it ends what it began
+	}
+	if t.broke { // a free model that fails is no reason to spend
+		chain = slices.DeleteFunc(chain, func(b Backend) bool { return !b.free() })
+	}
+	var first error
+	for _, backend := range t.b.resting.awake(chain) {
+		a, err := t.askOne(ctx, p, req, backend)
+		if err == nil || context.Cause(ctx) != nil {
+			return a, err
+		}
+		fault := faultOf(err)
+		if fault.Kind == TooLong && t.squeeze < maxSqueeze || fault.Kind == BadReply && t.resamples < maxResamples {
+			return answer{}, err // the same words would be too long, or as badly answered, elsewhere: shorten or sample again first
+		}
+		if first == nil {
+			first = err
+		}
+		t.log.Warn("a model failed", "model", backend.Name, "error", err)
+		t.b.resting.rest(backend.Name, fault.Kind)
+	}
+	if first == nil {
+		first = &ModelError{Kind: Permanent, Human: fmt.Sprintf("The model %q is not configured.", inUse), Err: fmt.Errorf("no backend called %s", inUse)}
+	}
+	return answer{}, first
+}
+
+func (t *turn) askOne(ctx context.Context, p vault.Progress, req Request, backend Backend) (answer, error) {
+	// A person who waits behind somebody else's long answer is told so, once.
+	stop := t.noticeLater(ctx, p, waitNotice)
+	release, err := t.b.slots.take(ctx, backend)
+	stop()
+	if err != nil {
+		return answer{}, err
+	}
+	defer release()
+	req.MaxTokens = backend.MaxTokens
+	resp, err := backend.Model.Generate(ctx, req, nil)
+	return answer{resp: resp, backend: backend}, err
+}
+
+// noticeLater tells the sender that the run waits, unless stop is called before.
+func (t *turn) noticeLater(ctx context.Context, p vault.Progress, after time.Duration) (stop func()) {
+	if p.Run.Trigger != "message" {
+		return func() {}
+	}
+	timer := time.AfterFunc(after, func() {
+		err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, "One moment: I am busy with something else, yours comes next.")
+		if err != nil && ctx.Err() == nil {
+			t.log.Error("cannot tell that a run waits", "error", err)
+		}
+	})
+	return func() { timer.Stop() }
+}
+
+// How long and how often a model is asked again before the run is given up.
+const (
+	firstRetry   = time.Second
+	longestRetry = 30 * time.Second
+	maxOutage    = 75 * time.Second // without an answer from any backend
+	maxSqueeze   = 4
+	maxResamples = 2
+	tellAt       = 3 // tries, after which the person is told that there is trouble
+)
+
+// failed decides what a failed model call means for the run: shorter, again, later, or told.
+func (t *turn) failed(ctx context.Context, p vault.Progress, s *Settings, err error) (over bool, _ error) {
+	fault := faultOf(err)
+	switch fault.Kind {
+	case TooLong:
+		if t.squeeze < maxSqueeze {
+			t.squeeze++
+			return false, nil
+		}
+	case BadReply:
+		if t.resamples < maxResamples {
+			t.resamples++
+			return false, nil
+		}
+	case Transient:
+		if t.outage.IsZero() {
+			t.outage = time.Now()
+		}
+		if time.Since(t.outage) < maxOutage {
+			return false, t.pause(ctx, p, fault)
+		}
+	}
+	return t.withoutModel(ctx, p, s, fault)
+}
+
+// pause waits in place, longer each time: the run keeps its conversation, so that nothing overtakes it.
+func (t *turn) pause(ctx context.Context, p vault.Progress, fault *ModelError) error {
+	wait := min(longestRetry, firstRetry<<min(5, t.tries))
+	wait = wait*3/4 + rand.N(wait/2) // jitter, so that many runs do not come back at once
+	if fault.After > 0 {
+		wait = min(fault.After, maxOutage)
+	}
+	if t.tries++; t.tries == tellAt && p.Run.Trigger == "message" {
+		if err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, fault.Human+" I keep trying."); err != nil {
+			return err
+		}
+	}
+	return waitFor(ctx, wait)
+}
+
+// withoutModel is the last resort. The built-in model may still understand a reminder or a question to the memory;
+// otherwise the person is told what is wrong, and what is done already stands in the answer.
+func (t *turn) withoutModel(ctx context.Context, p vault.Progress, s *Settings, fault *ModelError) (over bool, err error) {
+	if offline, ok := s.Backends[OfflineName]; ok && len(p.Calls) == 0 {
+		req, err := t.b.prompt(ctx, p, s, t.squeeze)
+		if err != nil {
+			return false, err
+		}
+		resp, err := offline.Model.Generate(ctx, req, nil)
+		if err == nil && len(resp.Calls) > 0 {
+			return t.commit(ctx, p, answer{resp: resp, backend: offline}, s, t.b.now())
+		}
+	}
+	words := fault.Human + " Ask me again later; reminders, memory and lists work all the same."
+	if fault.Kind == Permanent {
+		words = fault.Human + " Until somebody mends that, reminders, memory and lists work all the same."
+	}
+	end := vault.Ending{State: vault.Failed, Reason: "no answer from a model: " + shorten(fault.Error(), 200), Reply: withReceipts(words, p.Calls)}
+	return true, t.b.vault.EndRun(ctx, p.Run.ID, end)
+}

@@ -1,0 +1,145 @@
+package brain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"hearth/vault"
+)
+
+// past lays out the history before a run, newest last, within room characters. Where it begins stays the same for many
+// runs: when it no longer fits, two fifths go at once, and its new beginning is kept in the vault.
+func (b *Brain) past(ctx context.Context, p vault.Progress, room, perResult int, keep bool) ([]Msg, error) {
+	setting := fmt.Sprintf("history:%d", p.Conversation.ID)
+	value, err := b.vault.Setting(ctx, setting)
+	if err != nil {
+		return nil, err
+	}
+	c := p.Conversation
+	if from, err := strconv.ParseInt(value, 10, 64); err == nil {
+		c.SincePos = max(c.SincePos, from)
+	}
+	history, err := b.vault.History(ctx, c, p.Run.Pos, historyEntries+1)
+	if err != nil {
+		return nil, err
+	}
+	rendered := make([][]Msg, len(history))
+	total := 0
+	for i, e := range history {
+		if e.Run != nil {
+			rendered[i] = renderRun(*e.Run, e.Run.Run.Context, perResult)
+		} else {
+			rendered[i] = []Msg{{Role: e.Message.Role, Text: renderMessage(*e.Message)}}
+		}
+		total += size(rendered[i])
+	}
+	gone := 0
+	if total > room || len(history) > historyEntries {
+		for gone < len(history) && (total > room*3/5 || len(history)-gone > historyEntries*3/5) {
+			total -= size(rendered[gone])
+			gone++
+		}
+	}
+	if gone > 0 && keep {
+		if err := b.vault.Set(ctx, setting, strconv.FormatInt(history[gone-1].Pos, 10)); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat(rendered[gone:]...), nil
+}
+
+func size(msgs []Msg) int {
+	n := 0
+	for _, m := range msgs {
+		n += len(m.Text) + 16
+		for _, c := range m.Calls {
+			n += len(c.Name) + len(c.Args) + 24
+		}
+	}
+	return n
+}
+
+// fit shortens the run itself when it does not fit: the oldest results first, then the longest texts, then the arguments
+// of calls.
+func fit(msgs []Msg, room int) []Msg {
+	cut := func(keep int, f func(m *Msg)) {
+		for i := range msgs {
+			if size(msgs) > room {
+				f(&msgs[i])
+			}
+		}
+	}
+	for _, keep := range []int{400, leastText} {
+		cut(keep, func(m *Msg) {
+			if m.Role == "tool" {
+				m.Text = clipNote(m.Text, keep)
+			}
+		})
+	}
+	for keep := max(room/2, 400); keep >= leastText; keep /= 2 {
+		cut(keep, func(m *Msg) {
+			m.Text = clipNote(m.Text, keep)
+			for k := range m.Calls {
+				m.Calls[k].Args = clipArgs(m.Calls[k].Args, keep)
+			}
+		})
+	}
+	return msgs
+}
+
+// leastText is what is left of a text at least.
+const leastText = 120
+
+// clipArgs cuts the long texts in a call's arguments; what is left is still an object.
+func clipArgs(args json.RawMessage, n int) json.RawMessage {
+	if len(args) <= n {
+		return args
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(args, &fields); err != nil {
+		return args
+	}
+	for key, value := range fields {
+		if text, ok := value.(string); ok {
+			fields[key] = clipNote(text, n)
+		}
+	}
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return args
+	}
+	return out
+}
+
+// clipNote cuts a text to at most n bytes, at a rune, and says so. A text that was cut before keeps its first length.
+func clipNote(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	whole := len(s)
+	if m := clipped.FindStringSubmatch(s); m != nil {
+		s, whole = s[:len(s)-len(m[0])], number(m[1], whole)
+	}
+	cut := max(n-len(fmt.Sprintf(clipForm, whole, whole)), 0)
+	cut = min(cut, len(s))
+	for cut > 0 && cut < len(s) && s[cut]&0xc0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + fmt.Sprintf(clipForm, cut, whole)
+}
+
+// clipForm is the note under a text that was cut.
+const clipForm = "\n[cut here: this is the beginning, %d of %d characters]"
+
+var clipped = regexp.MustCompile(`\n\[cut here: this is the beginning, \d+ of (\d+) characters\]$`)
+
+func number(s string, otherwise int) int {
+	if n, err := strconv.Atoi(s); err == nil {
+		return n
+	}
+	return otherwise
+}

@@ -1,0 +1,136 @@
+package brain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hearth/vault"
+)
+
+// MoveKind is what a run does next.
+type MoveKind string
+
+// The moves.
+const (
+	Think   MoveKind = "think" // ask the model
+	RunCall MoveKind = "run"
+	Unsure  MoveKind = "unsure" // a call may have happened: a person is asked
+	Wait    MoveKind = "wait"   // for a person
+	Finish  MoveKind = "finish"
+)
+
+// Move is a decision, made from what is on disk alone.
+type Move struct {
+	Kind MoveKind
+	Call vault.Call   // RunCall, Unsure
+	End  vault.Ending // Finish
+}
+
+// Policy is what next decides by.
+type Policy struct {
+	Limits   Limits
+	Worked   time.Duration // the run's time so far, this life included
+	SpentUSD float64       // by all runs today
+	Stranded bool          // the model that is left costs nothing, so money is no reason to stop
+}
+
+// Bounds on a run that goes round in circles.
+const (
+	sameCall  = 3 // the same call with the same result so often, and no more
+	failCalls = 4 // calls that failed one after the other
+)
+
+// next decides a run's next move. It is pure: the same progress and policy always give the same move, in whatever life of
+// the program. Calls that have begun come first, then a person's answer, then the limits, then the model.
+func next(p vault.Progress, policy Policy) Move {
+	waits := false
+	for _, c := range p.Calls {
+		switch c.State {
+		case vault.Proposed, vault.Approved:
+			return Move{Kind: RunCall, Call: c}
+		case vault.Started:
+			if c.Effect == "acts" {
+				return Move{Kind: Unsure, Call: c}
+			}
+			return Move{Kind: RunCall, Call: c} // the same key leaves what once leaves
+		case vault.Asking, vault.Unknown:
+			waits = true
+		}
+	}
+	if waits {
+		return Move{Kind: Wait}
+	}
+	if reason, words := circling(p.Calls); reason != "" {
+		return give(p, reason, words)
+	}
+	switch {
+	case p.Run.Steps >= policy.Limits.Steps:
+		return give(p, "step limit", fmt.Sprintf("I stopped: this took %d steps, which is my limit for one task.", p.Run.Steps))
+	case p.Run.TokensIn+p.Run.TokensOut >= policy.Limits.Tokens:
+		return give(p, "token limit", fmt.Sprintf("I stopped: this has used %d tokens, and my limit for one task is %d.", p.Run.TokensIn+p.Run.TokensOut, policy.Limits.Tokens))
+	case policy.Worked >= policy.Limits.Worked:
+		return give(p, "time limit", fmt.Sprintf("I stopped: I have worked on this for %s, which is my limit for one task.", policy.Worked.Round(time.Second)))
+	case policy.Limits.USDPerDay > 0 && policy.SpentUSD >= policy.Limits.USDPerDay && !policy.Stranded:
+		return give(p, "budget", fmt.Sprintf("I stopped: today's budget of $%.2f is used up. It begins again at midnight; brain.limits.usd_per_day in the YAML file raises it.", policy.Limits.USDPerDay))
+	}
+	return Move{Kind: Think}
+}
+
+func give(p vault.Progress, reason, words string) Move {
+	return Move{Kind: Finish, End: vault.Ending{State: vault.Failed, Reason: reason, Reply: withReceipts(words, p.Calls)}}
+}
+
+// circling finds a model that repeats itself: the same call with the same result, or only failing calls. The counts come
+// from the journal, so neither a restart nor a summary resets them.
+func circling(calls []vault.Call) (reason, words string) {
+	type deed struct{ hash, result string }
+	seen := map[deed]int{}
+	failed := 0
+	for _, c := range calls {
+		if !c.State.Ended() {
+			continue
+		}
+		d := deed{c.Hash, c.Result}
+		seen[d]++
+		if seen[d] > sameCall {
+			return "repeating " + c.Tool, fmt.Sprintf("I stopped: I tried %s %d times and always got the same: %s", c.Tool, seen[d], shorten(c.Result, 200))
+		}
+		if c.State == vault.Broken {
+			failed++
+		} else {
+			failed = 0
+		}
+		if failed >= failCalls {
+			return "failing " + c.Tool, fmt.Sprintf("I stopped: %s failed %d times in a row. The last time: %s", c.Tool, failed, shorten(c.Result, 200))
+		}
+	}
+	return "", ""
+}
+
+// withReceipts puts what the program did, in its own words, under what the model says.
+func withReceipts(words string, calls []vault.Call) string {
+	out := []string{}
+	if words = strings.TrimSpace(words); words != "" {
+		out = append(out, words)
+	}
+	for _, c := range calls {
+		if c.Receipt != "" && !strings.Contains(words, c.Receipt) && !slices.Contains(out, c.Receipt) {
+			out = append(out, c.Receipt)
+		}
+	}
+	if len(out) > 1 && words != "" {
+		return out[0] + "\n\n" + strings.Join(out[1:], "\n")
+	}
+	return strings.Join(out, "\n")
+}
+
+// shorten cuts a text for a sentence, at a rune.
+func shorten(s string, n int) string {
+	r := []rune(strings.TrimSpace(s))
+	if len(r) <= n {
+		return string(r)
+	}
+	return string(r[:n-1]) + "…"
+}

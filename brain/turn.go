@@ -1,0 +1,255 @@
+package brain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"hearth/skills"
+	"hearth/vault"
+)
+
+// turn is what one life of a run keeps in memory. All of it may be lost: what counts is in the vault.
+type turn struct {
+	b         *Brain
+	log       *slog.Logger
+	began     time.Time // of this life; monotonic
+	broke     bool      // today's budget is used up: only what costs nothing may be asked
+	squeeze   int       // how often the prompt turned out too long
+	resamples int       // how often a server could not read its model's reply
+	tries     int       // in the present outage
+	outage    time.Time // since when no backend answers; monotonic
+}
+
+// move loads, decides, does and commits once. over: the run is out of our hands.
+func (t *turn) move(ctx context.Context, p *vault.Progress) (over bool, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return false, err
+	}
+	s := t.b.settings.Load()
+	policy, err := t.policy(ctx, *p, s)
+	if err != nil {
+		return false, err
+	}
+	t.broke = s.Limits.USDPerDay > 0 && policy.SpentUSD >= s.Limits.USDPerDay
+	m := next(*p, policy)
+	switch m.Kind {
+	case Finish:
+		return true, t.b.vault.EndRun(ctx, p.Run.ID, m.End)
+	case Wait:
+		return true, t.b.vault.Park(ctx, p.Run.ID)
+	case Unsure:
+		return true, t.b.vault.AskUnknown(ctx, m.Call, unsureQuestion(m.Call))
+	case RunCall:
+		err = t.runCall(ctx, *p, m.Call, s)
+	case Think:
+		over, err = t.think(ctx, *p, s)
+	}
+	if err != nil || over {
+		return over, err
+	}
+	*p, err = t.b.vault.Progress(ctx, p.Run.ID)
+	if err == nil && p.Run.State != vault.Running {
+		return true, nil
+	}
+	return false, err
+}
+
+func (t *turn) policy(ctx context.Context, p vault.Progress, s *Settings) (Policy, error) {
+	policy := Policy{Limits: s.Limits, Worked: p.Run.Worked + time.Since(t.began)} // a clock that jumps is no work
+	if s.Limits.USDPerDay == 0 {
+		return policy, nil
+	}
+	now := t.b.now().In(s.Zone)
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, s.Zone)
+	var err error
+	if policy.SpentUSD, err = t.b.vault.Spent(ctx, midnight); err != nil {
+		return policy, err
+	}
+	inUse, err := s.modelInUse(ctx, t.b.vault)
+	backend := s.Backends[inUse]
+	policy.Stranded = backend.free()
+	return policy, err
+}
+
+func unsureQuestion(c vault.Call) vault.Question {
+	return vault.Question{
+		Text:    fmt.Sprintf("I was interrupted while doing this and do not know whether it happened. Shall I do it again, did it work, or shall I drop it?\n%s", describe(c.Tool, json.RawMessage(c.Args))),
+		Choices: []string{vault.ChooseAgain, vault.ChooseWorked, vault.ChooseDrop},
+	}
+}
+
+// callTimeout bounds one tool run.
+const callTimeout = 2 * time.Minute
+
+// runCall commits the intent, runs the tool with the call's key, and commits the result. A pure read needs no intent.
+func (t *turn) runCall(ctx context.Context, p vault.Progress, c vault.Call, s *Settings) error {
+	tool, known := t.b.tools.Named(c.Tool)
+	if !known {
+		c.State, c.Result = vault.Broken, "This tool is gone since the program was changed."
+		return t.b.vault.FinishCall(ctx, c)
+	}
+	if tool.Effect != skills.Reads {
+		if err := t.b.vault.StartCall(ctx, c); err != nil {
+			return err
+		}
+	}
+	call := t.callFor(p, c, s)
+	if p.Run.Job != 0 {
+		job, err := t.b.vault.Job(ctx, p.Run.Job)
+		if err != nil {
+			return err
+		}
+		call.Chain = job.Chain
+	}
+	t.b.hook("tool-start")
+	runCtx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	result, err := t.runTool(runCtx, tool, call, c)
+	t.b.hook("tool-end")
+	if cause := context.Cause(ctx); cause != nil && err != nil {
+		return cause // it was cut and stays started: run again with the same key, or asked about if it acts
+	}
+	c.State, c.Result, c.Receipt = vault.Finished, result.Text, result.Receipt
+	if err != nil {
+		c.State, c.Result, c.Receipt = vault.Broken, err.Error(), ""
+	}
+	c.Result = clipStored(c.Result)
+	return t.b.vault.FinishCall(context.WithoutCancel(ctx), c)
+}
+
+// runTool keeps a panic in a tool to its call.
+func (t *turn) runTool(ctx context.Context, tool skills.Tool, call skills.Call, c vault.Call) (result skills.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			t.log.Error("a tool panicked", "tool", tool.Name, "call", c.ID, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			err = errors.New("the tool broke; this is a fault in the program and not in the call")
+		}
+	}()
+	return tool.Run(ctx, call, json.RawMessage(c.Args))
+}
+
+func (t *turn) callFor(p vault.Progress, c vault.Call, s *Settings) skills.Call {
+	zone := s.zone(p.Person)
+	call := skills.Call{
+		Key: fmt.Sprintf("call:%d", c.ID), Run: p.Run.ID, Person: p.Person, Conversation: p.Conversation, To: p.Run.To,
+		Now: t.b.now().In(zone), Said: p.Run.Queued.In(zone), Zone: zone,
+	}
+	for _, earlier := range p.Calls {
+		if earlier.State == vault.Finished && earlier.ID != c.ID && foreign[earlier.Tool] {
+			call.Origin = "after reading with " + earlier.Tool
+		}
+	}
+	for _, m := range p.Messages {
+		call.Message, call.Said = m.ID, m.Sent.In(zone)
+		if m.Forwarded != "" {
+			call.Origin = "a message forwarded from " + name(m.Forwarded)
+		}
+	}
+	call.Words = ownWords(p.Messages)
+	return call
+}
+
+// ownWords is what the person wrote, without what they only passed on.
+func ownWords(messages []vault.Message) []string {
+	var out []string
+	for _, m := range messages {
+		if m.Forwarded == "" {
+			out = append(out, m.Text)
+		}
+	}
+	return out
+}
+
+// foreign are the tools that bring other people's words into a run: what is stored after them may be theirs.
+var foreign = map[string]bool{"read_file": true, "web_fetch": true, "web_search": true, "run_command": true, "use_skill": true}
+
+// storedResult bounds what is kept of a tool's result: more than any prompt takes.
+const storedResult = 64 << 10
+
+func clipStored(s string) string {
+	if len(s) <= storedResult {
+		return s
+	}
+	return clipNote(s, storedResult)
+}
+
+// think asks the model and commits its step. A model that cannot be had is tried again later, and in the end told.
+func (t *turn) think(ctx context.Context, p vault.Progress, s *Settings) (over bool, err error) {
+	began := t.b.now()
+	req, err := t.b.prompt(ctx, p, s, t.squeeze)
+	if err != nil {
+		return false, err
+	}
+	t.b.hook("ask-model")
+	a, err := t.ask(ctx, p, req, s)
+	t.b.hook("model-answered")
+	if cause := context.Cause(ctx); cause != nil {
+		return false, cause
+	}
+	if err != nil {
+		return t.failed(ctx, p, s, err)
+	}
+	t.outage, t.tries, t.resamples = time.Time{}, 0, 0
+	return t.commit(ctx, p, a, s, began)
+}
+
+// commit judges a reply and saves its step with all that follows from it.
+func (t *turn) commit(ctx context.Context, p vault.Progress, a answer, s *Settings, began time.Time) (over bool, err error) {
+	verdict, err := t.verdict(ctx, p, a, s)
+	if err != nil {
+		return false, err
+	}
+	usd, known := a.backend.Cost(a.resp.In, a.resp.Out)
+	done := vault.StepDone{
+		Step: vault.Step{
+			N: nextStep(p), Text: verdict.text, Model: a.backend.Name, TokensIn: a.resp.In, TokensOut: a.resp.Out,
+			USD: usd, USDKnown: known, Started: began,
+		},
+		Seen: lastMessage(p), Calls: verdict.calls, Park: verdict.park, End: verdict.end, Note: verdict.note,
+	}
+	joined, err := t.b.vault.SaveStep(ctx, p.Run.ID, done)
+	if err == nil && len(joined) > 0 {
+		t.log.Info("later messages joined the run", "joined", joined)
+	}
+	return done.End != nil || done.Park, err
+}
+
+func (t *turn) verdict(ctx context.Context, p vault.Progress, a answer, s *Settings) (verdict, error) {
+	rules, err := t.b.vault.Rules(ctx)
+	if err != nil {
+		return verdict{}, err
+	}
+	j := judge{
+		tools: t.b.tools, expires: t.b.now().Add(approvalLife), offline: a.backend.Offline,
+		permit: func(tool skills.Tool, hash string) Permission {
+			perm := s.Permissions.Of(tool, p.Person, p.Conversation.Kind)
+			if perm == Ask && ruled(rules, tool.Name, p.Person.ID, p.Conversation.Kind, hash) {
+				return Allow
+			}
+			return perm
+		},
+	}
+	return j.step(p, a.resp), nil
+}
+
+// approvalLife is how long a question stays open.
+const approvalLife = 24 * time.Hour
+
+func nextStep(p vault.Progress) int {
+	if len(p.Steps) == 0 {
+		return 0
+	}
+	return p.Steps[len(p.Steps)-1].N + 1
+}
+
+func lastMessage(p vault.Progress) int64 {
+	if len(p.Messages) == 0 {
+		return 0
+	}
+	return p.Messages[len(p.Messages)-1].ID
+}
