@@ -1,0 +1,214 @@
+package inbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"hearth/gateways"
+	"hearth/vault"
+)
+
+// A memory's words stand in an answer whole or not at all: when it is forgotten, they are looked for in all that was ever
+// said, and a piece of them would not be found.
+
+// maxFact is the longest fact of /remember, in letters: its confirmation fits into one message.
+const maxFact = 2000
+
+// remember keeps a fact in the scope of the conversation.
+func remember(r *request) ([]string, error) {
+	if r.arg == "" {
+		return say("What shall I remember? Write it as /remember TEXT.")
+	}
+	if n := len([]rune(r.arg)); n > maxFact {
+		return say("That has %d letters; at most %d fit into one memory. Tell it in several.", n, maxFact)
+	}
+	m, known, err := r.tx.Remember(vault.Memory{Key: r.key(), Text: r.arg, Source: "command"}, r.scope())
+	switch {
+	case errors.Is(err, vault.ErrNoFact):
+		return say("There are no words to remember in this. Write it as /remember TEXT.")
+	case errors.Is(err, vault.ErrTooManyMemories):
+		return say("%s /memory lists what there is.", sentence(err.Error()))
+	case err != nil:
+		return nil, err
+	case known:
+		return say("I know that already (memory %d): %s", m.ID, m.Text)
+	}
+	return say("Noted (memory %d): %s", m.ID, m.Text)
+}
+
+// foundMemories is how many a search shows, listedMemories how many a listing.
+const (
+	foundMemories  = 20
+	listedMemories = 50
+)
+
+// memory lists or searches what is remembered in this conversation's scope.
+func memory(r *request) ([]string, error) {
+	limit := listedMemories
+	if r.arg != "" {
+		limit = foundMemories
+	}
+	found, err := r.i.opt.Vault.Recall(r.ctx, r.scope(), r.arg, limit+1)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(found) == 0 && r.arg != "":
+		return say("I remember nothing about that%s. /memory lists everything.", r.where())
+	case len(found) == 0:
+		return say("I remember nothing%s yet. /remember TEXT keeps a fact.", r.where())
+	}
+	var lines []string
+	for n, m := range found {
+		if n == limit {
+			lines = append(lines, "… and more: /memory QUERY searches, hearth memory list shows all")
+			break
+		}
+		lines = append(lines, memoryLine(m))
+	}
+	return pack(lines), nil
+}
+
+// where names the scope when it is not everything.
+func (r *request) where() string {
+	if r.private() {
+		return ""
+	}
+	return " in this group"
+}
+
+func memoryLine(m vault.Memory) string {
+	line := fmt.Sprintf("%d · %s", m.ID, m.Text)
+	var notes []string
+	if m.Pinned {
+		notes = append(notes, "pinned")
+	}
+	if m.Scope == "household" {
+		notes = append(notes, "for the household")
+	}
+	if m.Origin != "" {
+		notes = append(notes, m.Origin)
+	}
+	if len(notes) > 0 {
+		line += " (" + strings.Join(notes, ", ") + ")"
+	}
+	return line
+}
+
+// noMemory is the answer for a number that is nobody's, somebody else's, or forgotten.
+func noMemory(r *request, n int64) ([]string, error) {
+	return say("There is no memory %d%s. /memory lists what there is.", n, r.where())
+}
+
+// pin keeps a memory in view, or with "off" no longer.
+func pin(r *request) ([]string, error) {
+	n, rest, ok := number(r.arg)
+	if !ok || rest != "" && !strings.EqualFold(rest, "off") {
+		return say("Which one? Write it as /pin N, for example /pin 3, or /pin 3 off. /memory lists the numbers.")
+	}
+	m, err := r.tx.Pin(r.scope(), n, rest == "")
+	switch {
+	case errors.Is(err, vault.ErrNotFound):
+		return noMemory(r, n)
+	case err != nil:
+		return nil, err
+	case rest != "":
+		return say("Memory %d is no longer always in view: %s", n, m.Text)
+	}
+	return say("Memory %d is always in view from now on: %s", n, m.Text)
+}
+
+// forget removes a memory. It says which one by its number alone: its words would be back in the vault with the answer.
+func forget(r *request) ([]string, error) {
+	n, _, ok := number(r.arg)
+	if !ok {
+		return say("Which one? Write it as /forget N, for example /forget 3. /memory lists the numbers.")
+	}
+	m, err := r.tx.Forget(r.scope(), n)
+	switch {
+	case errors.Is(err, vault.ErrNotFound):
+		return noMemory(r, n)
+	case err != nil:
+		return nil, err
+	}
+	return say("Forgotten: memory %d, of %s. Its words are removed wherever I kept them, also from what was said here.", n, r.date(m.Created))
+}
+
+// why tells where a memory comes from. It quotes nothing but the memory itself: see the top of this file.
+func why(r *request) ([]string, error) {
+	n, _, ok := number(r.arg)
+	if !ok {
+		return say("Which one? Write it as /why N, for example /why 3. /memory lists the numbers.")
+	}
+	m, err := r.i.opt.Vault.Memory(r.ctx, r.scope(), n)
+	switch {
+	case errors.Is(err, vault.ErrNotFound):
+		return noMemory(r, n)
+	case err != nil:
+		return nil, err
+	}
+	source, err := r.source(m)
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{fmt.Sprintf("Memory %d: %s", n, m.Text), source}
+	if m.Origin != "" {
+		lines = append(lines, fmt.Sprintf("The words came from elsewhere: %s.", m.Origin))
+	}
+	if m.Updated.After(m.Created) {
+		lines = append(lines, fmt.Sprintf("Told again on %s.", r.date(m.Updated)))
+	}
+	if m.SupersededBy != 0 {
+		lines = append(lines, fmt.Sprintf("It no longer holds: memory %d took its place.", m.SupersededBy))
+	}
+	if m.Pinned {
+		lines = append(lines, "It is pinned.")
+	}
+	return []string{strings.Join(lines, "\n")}, nil
+}
+
+// source says when and how a memory was made.
+func (r *request) source(m vault.Memory) (string, error) {
+	by, err := r.name(m.Person)
+	if err != nil {
+		return "", err
+	}
+	if m.Source == "command" {
+		return fmt.Sprintf("Told by %s with /remember on %s.", by, r.date(m.Created)), nil
+	}
+	if m.SourceRun != 0 {
+		p, err := r.i.opt.Vault.Progress(r.ctx, m.SourceRun)
+		if err != nil && !errors.Is(err, vault.ErrNotFound) {
+			return "", err
+		}
+		for _, msg := range p.Messages {
+			if msg.ID == m.SourceMessage {
+				place := "in a private chat"
+				if p.Conversation.Kind == vault.Group {
+					place = "in a group"
+				}
+				return fmt.Sprintf("From a message of %s on %s, %s on %s.", by, r.date(msg.Sent), place, gateways.Title(p.Run.To.Gateway)), nil
+			}
+		}
+	}
+	if m.Source == "extracted" {
+		return fmt.Sprintf("Taken from a talk with %s on %s.", by, r.date(m.Created)), nil
+	}
+	return fmt.Sprintf("From a message of %s on %s.", by, r.date(m.Created)), nil
+}
+
+// name gives the name of a person by number.
+func (r *request) name(person int64) (string, error) {
+	switch person {
+	case 0:
+		return "nobody", nil
+	case r.from.ID:
+		return r.from.Name, nil
+	}
+	p, err := r.i.opt.Vault.Person(r.ctx, person)
+	if errors.Is(err, vault.ErrNotFound) {
+		return "somebody", nil
+	}
+	return p.Name, err
+}
