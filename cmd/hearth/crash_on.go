@@ -1,0 +1,76 @@
+//go:build crashpoints
+
+package main
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"hearth/gateways"
+	"hearth/gateways/terminal"
+	"hearth/vault"
+)
+
+// crasher ends the program at a named point, as a power cut does.
+type crasher struct {
+	point string
+	n     int64
+	seen  *atomic.Int64
+}
+
+func newCrasher(env []string, log *slog.Logger) (crasher, error) {
+	c := crasher{n: 1, seen: &atomic.Int64{}}
+	for _, entry := range env {
+		value, ok := strings.CutPrefix(entry, crashVariable+"=")
+		if !ok || value == "" {
+			continue
+		}
+		c.point = value
+		if at := strings.LastIndexByte(value, ':'); at > 0 {
+			if n, err := strconv.ParseInt(value[at+1:], 10, 64); err == nil {
+				c.point, c.n = value[:at], n
+			}
+		}
+		log.Warn("THIS PROGRAM WILL KILL ITSELF", "point", c.point, "time", c.n)
+	}
+	return c, nil
+}
+
+func (c crasher) pass(point string) {
+	if point != c.point || c.seen.Add(1) != c.n {
+		return
+	}
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGKILL)
+	select {} // nothing runs on while the signal is on its way
+}
+
+func (c crasher) hooks() vault.Hooks {
+	at := func(when string) func(string) error {
+		return func(event string) error {
+			c.pass(when + event)
+			return nil
+		}
+	}
+	return vault.Hooks{Before: at("before:"), After: at("after:")}
+}
+
+func (c crasher) brain() func(string) { return c.pass }
+
+// crashing keeps what else the terminal can do.
+type crashing struct {
+	*terminal.Terminal
+	c crasher
+}
+
+func (c crasher) gateway(t *terminal.Terminal) gateways.Gateway { return crashing{t, c} }
+
+func (t crashing) Send(ctx context.Context, p vault.Part) (string, error) {
+	t.c.pass("send")
+	ref, err := t.Terminal.Send(ctx, p)
+	t.c.pass("sent")
+	return ref, err
+}

@@ -1,0 +1,59 @@
+// Command hearth is the agent: the daemon that carries messages and keeps promises, a chat in the terminal, and the
+// commands that look after both.
+//
+// The tour: command.go and commands.go (what can be typed), errors.go (how it fails), ops.go (what can be asked of a
+// vault, here or through the daemon's socket) with one file a noun (jobs.go, memory.go, runs.go, …), then daemon.go,
+// wire.go and reload.go (the parts and how they hang together), socket.go and api.go, chat.go.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ()}
+	os.Exit(c.main(ctx, os.Args[1:]))
+}
+
+// console is what a command has around it.
+type console struct {
+	in       io.Reader
+	out, err io.Writer
+	env      []string
+
+	redact func(string) string // masks the secrets of the configuration, once it is known
+}
+
+// main runs one command line and gives the exit code.
+func (c *console) main(ctx context.Context, args []string) int {
+	err := c.dispatch(ctx, args)
+	if err == nil {
+		return exitDone
+	}
+	code, sentence := explain(err)
+	if sentence == "" {
+		return code
+	}
+	if c.redact != nil {
+		sentence = c.redact(sentence)
+	}
+	_, _ = io.WriteString(c.err, sentence+"\n") // there is nowhere left to complain to
+	return code
+}
+
+// lookup reads a variable of the environment; "" when it is not set.
+func (c *console) lookup(name string) string {
+	for _, entry := range c.env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

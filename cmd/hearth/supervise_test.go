@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hearth/vault"
+)
+
+func TestAPartThatPanicsIsLoggedAndStartedAgainAfterARest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &buffer{}
+		began := time.Now()
+		var starts []time.Duration
+		p := &part{name: "brain", run: func(ctx context.Context) error {
+			starts = append(starts, time.Since(began))
+			switch len(starts) {
+			case 1:
+				panic("a fault")
+			case 2:
+				return errors.New("broken")
+			case 3:
+				return nil // nobody asked it to end
+			case 4:
+				<-time.After(wellAfter + time.Second) // it was well for a while
+				return errors.New("broken again")
+			}
+			<-ctx.Done()
+			return nil
+		}}
+		if p.get() == running {
+			t.Error("it runs before it was started")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- p.keep(ctx, slog.New(slog.NewTextHandler(log, nil))) }()
+		<-time.After(time.Hour)
+		synctest.Wait()
+		if p.get() != running {
+			t.Errorf("it is %s", p.get())
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		want := []time.Duration{0, 1 * time.Second, 3 * time.Second, 7 * time.Second, 7*time.Second + wellAfter + time.Second + firstRest}
+		if len(starts) != len(want) {
+			t.Fatalf("started at %v", starts)
+		}
+		for i := range want {
+			if starts[i] != want[i] {
+				t.Errorf("start %d at %s, not %s", i, starts[i], want[i])
+			}
+		}
+		for _, words := range []string{"part=brain", "panic: a fault", "supervise_test.go", "it ended though nobody asked it to"} {
+			if !strings.Contains(log.String(), words) {
+				t.Errorf("the log does not say %q:\n%s", words, log)
+			}
+		}
+	})
+}
+
+func TestAPartThatCannotBeMendedEndsTheProgram(t *testing.T) {
+	for _, err := range []error{&vault.DamagedError{Path: "vault.db", Err: errors.New("broken")}, failed("A sentence.")} {
+		p := &part{name: "vault", run: func(context.Context) error { return err }}
+		if got := p.keep(t.Context(), slog.New(slog.DiscardHandler)); !errors.Is(got, err) {
+			t.Errorf("%v becomes %v", err, got)
+		}
+	}
+}
