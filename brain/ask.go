@@ -206,6 +206,9 @@ func (t *turn) pause(ctx context.Context, p vault.Progress, fault *ModelError) e
 			return err
 		}
 	}
+	if err := t.b.vault.Rest(ctx, p.Run.ID, t.b.now().Add(wait)); err != nil {
+		return err
+	}
 	return waitFor(ctx, wait)
 }
 

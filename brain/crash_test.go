@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,6 +27,7 @@ const errandSteps = 4
 // cutter ends all commits at the nth of its life, before or after it.
 type cutter struct {
 	w     *world
+	mu    sync.Mutex
 	n     int // commits so far in this life
 	at    int // 0 = never
 	after bool
@@ -33,18 +35,28 @@ type cutter struct {
 }
 
 func (c *cutter) hook(event string, after bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.w.dead.Load() {
 		return errDead
 	}
 	if !after {
 		c.n++
 	}
-	if c.n == c.at && after == c.after {
+	// What comes after a commit is outside the vault's lock, so the next one may have begun by then.
+	if after == c.after && (c.n == c.at || after && c.at > 0 && c.n > c.at) {
 		c.w.dead.Store(true)
 		c.event = event
 		return errDead
 	}
 	return nil
+}
+
+// arm begins to count anew.
+func (c *cutter) arm(at int, after bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n, c.at, c.after = 0, at, after
 }
 
 // runErrand brings the errand to its end however often the power goes. cuts gives, for each life, the commit at which it
@@ -64,10 +76,9 @@ func runErrand(w *world, c *cutter, cuts func(life int) (at int, after bool)) (r
 			w.t.Fatal("the errand never ends")
 		}
 		w.must(w.vault.Close())
-		c.at = 0
+		c.arm(0, false)
 		w.open()
-		c.n = 0
-		c.at, c.after = cuts(lives)
+		c.arm(cuts(lives))
 		w.start()
 		// The messenger offers what was not acknowledged until it is.
 		_, err := w.vault.Accept(w.t.Context(), in, w.me, 0)

@@ -169,6 +169,17 @@ func TestLOOP13CallsThatTheServerLost(t *testing.T) {
 	})
 }
 
+// LOOP-13: the tries are of each step, so that a long task does not use them up.
+func TestLOOP13EachStepHasItsTries(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.use(inOrder(fault(BadReply), fault(BadReply), want("look", `{"text":"x"}`), fault(BadReply), say("Done.")))
+		w.start()
+		if got := w.answer(w.say("do it")); got != "Done." {
+			t.Errorf("the answer is %q", got)
+		}
+	})
+}
+
 // LOOP-13: after one or two more tries the person is told.
 func TestLOOP13GivesUpInWords(t *testing.T) {
 	inBubble(t, func(w *world) {

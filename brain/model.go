@@ -24,7 +24,7 @@ type Request struct {
 	MaxTokens int
 
 	// For the built-in model, which reads no prompt: the moment, in the person's zone, and the words of the run as the
-	// person wrote them, oldest first.
+	// person wrote or forwarded them, oldest first. Forwarded ones stand in Messages behind "> " on every line.
 	Now   time.Time
 	Words []string
 }

@@ -72,7 +72,7 @@ func next(p vault.Progress, policy Policy) Move {
 		return give(p, "token limit", fmt.Sprintf("I stopped: this has used %d tokens, and my limit for one task is %d.", p.Run.TokensIn+p.Run.TokensOut, policy.Limits.Tokens))
 	case policy.Worked >= policy.Limits.Worked:
 		return give(p, "time limit", fmt.Sprintf("I stopped: I have worked on this for %s, which is my limit for one task.", policy.Worked.Round(time.Second)))
-	case policy.Limits.USDPerDay > 0 && policy.SpentUSD >= policy.Limits.USDPerDay && !policy.Stranded:
+	case policy.Limits.broke(policy.SpentUSD) && !policy.Stranded:
 		return give(p, "budget", fmt.Sprintf("I stopped: today's budget of $%.2f is used up. It begins again at midnight; brain.limits.usd_per_day in the YAML file raises it.", policy.Limits.USDPerDay))
 	}
 	return Move{Kind: Think}

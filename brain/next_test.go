@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -72,6 +73,7 @@ func TestNext(t *testing.T) {
 		{name: "time limit", policy: Policy{Worked: 10 * time.Minute}, kind: Finish, reason: "time limit", words: "10m0s"},
 		{name: "money left", policy: Policy{SpentUSD: 0.99}, kind: Think},
 		{name: "budget", policy: Policy{SpentUSD: 1}, kind: Finish, reason: "budget", words: "$1.00"},
+		{name: "no money at all", policy: Policy{Limits: Limits{Steps: 20, Worked: time.Hour, Tokens: 1000, USDPerDay: math.SmallestNonzeroFloat64}}, kind: Finish, reason: "budget", words: "$0.00"},
 		{name: "budget with a free model", policy: Policy{SpentUSD: 5, Stranded: true}, kind: Think},
 		{name: "no budget", policy: Policy{SpentUSD: 5, Limits: Limits{Steps: 20, Worked: time.Hour, Tokens: 1000}}, kind: Think},
 		{name: "the same three times", calls: same(3, vault.Finished), kind: Think},

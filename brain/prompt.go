@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed" // instructions.md
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -43,19 +44,35 @@ func (b *Brain) prompt(ctx context.Context, p vault.Progress, s *Settings, squee
 			req.Tools = append(req.Tools, ToolSpec{Name: t.Name, About: t.About, Schema: t.Schema})
 		}
 	}
-	req.Words = ownWords(p.Messages)
-	if len(p.Messages) == 0 {
-		req.Words = []string{p.Run.Input}
-	}
 	room := budget(s.Backends[inUse], fixedSize(req), squeeze)
 	run := renderRun(p, block, room/6)
 	run = fit(run, room)
+	req.Words = wordsOf(p, run)
 	past, err := b.past(ctx, p, room-size(run), room/6, squeeze == 0)
 	if err != nil {
 		return Request{}, err
 	}
 	req.Messages = append(past, run...)
 	return req, nil
+}
+
+// wordsOf is what the built-in model reads instead of the prompt. It knows what was forwarded by its mark in the prompt, so
+// forwarded words that are not whole there are left out: nobody could tell them from the person's own.
+func wordsOf(p vault.Progress, run []Msg) []string {
+	if len(p.Messages) == 0 {
+		return []string{p.Run.Input}
+	}
+	var out []string
+	for _, m := range p.Messages {
+		if m.Forwarded == "" {
+			out = append(out, m.Text)
+			continue
+		}
+		if slices.ContainsFunc(run, func(msg Msg) bool { return strings.Contains(msg.Text, quote(m.Text)) }) {
+			out = append(out, breaks.Replace(m.Text))
+		}
+	}
+	return out
 }
 
 func system(persona string) string {
@@ -134,7 +151,7 @@ func (b *Brain) block(ctx context.Context, p vault.Progress, s *Settings) (strin
 		seen[m.ID] = true
 		fmt.Fprintf(&out, "\n- %s", shorten(oneLine(m.Text), 300))
 		if m.Origin != "" {
-			fmt.Fprintf(&out, " (from %s)", oneLine(m.Origin))
+			fmt.Fprintf(&out, " (%s)", oneLine(m.Origin))
 		}
 	}
 	return b.vault.SaveContext(ctx, p.Run.ID, out.String())

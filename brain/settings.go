@@ -27,6 +27,9 @@ type Limits struct {
 	USDPerDay float64 // 0 = no limit
 }
 
+// broke reports whether a day's money is used up. A limit of next to nothing is so from the start.
+func (l Limits) broke(spent float64) bool { return l.USDPerDay > 0 && spent+1e-9 >= l.USDPerDay }
+
 // OfflineName is the backend that is always there.
 const OfflineName = "offline"
 

@@ -35,7 +35,7 @@ func (t *turn) move(ctx context.Context, p *vault.Progress) (over bool, err erro
 	if err != nil {
 		return false, err
 	}
-	t.broke = s.Limits.USDPerDay > 0 && policy.SpentUSD >= s.Limits.USDPerDay
+	t.broke = s.Limits.broke(policy.SpentUSD)
 	m := next(*p, policy)
 	switch m.Kind {
 	case Finish:
@@ -141,13 +141,13 @@ func (t *turn) callFor(p vault.Progress, c vault.Call, s *Settings) skills.Call 
 	}
 	for _, earlier := range p.Calls {
 		if earlier.State == vault.Finished && earlier.ID != c.ID && foreign[earlier.Tool] {
-			call.Origin = "after reading with " + earlier.Tool
+			call.Origin = "from what " + earlier.Tool + " returned"
 		}
 	}
 	for _, m := range p.Messages {
 		call.Message, call.Said = m.ID, m.Sent.In(zone)
 		if m.Forwarded != "" {
-			call.Origin = "a message forwarded from " + name(m.Forwarded)
+			call.Origin = "forwarded from " + name(m.Forwarded)
 		}
 	}
 	call.Words = ownWords(p.Messages)

@@ -55,6 +55,9 @@ func wellSpelt(name string) bool {
 	return slices.Contains(zones(), name) || !slices.ContainsFunc(zones(), func(zone string) bool { return strings.EqualFold(zone, name) })
 }
 
+// Zones gives the names of all zones that are built in, sorted.
+func Zones() []string { return zones() }
+
 func zones() []string { return strings.Fields(zoneNames) }
 
 // nearZones finds up to three zones that a name was probably meant to be. A city alone will do.

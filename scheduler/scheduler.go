@@ -28,6 +28,7 @@ type Scheduler struct {
 	log     *slog.Logger
 	started time.Time // what was due before was missed because the program was not there
 	held    bool
+	told    bool // that it is held
 }
 
 // longestSleep bounds each wait: clocks jump and machines sleep without telling.
@@ -79,19 +80,9 @@ func (s *Scheduler) pass(ctx context.Context) (time.Time, error) {
 	if _, err := s.vault.ExpireApprovals(ctx); err != nil {
 		return time.Time{}, err
 	}
-	for {
-		due, err := s.vault.DueJobs(ctx, 100)
-		if err != nil {
-			return time.Time{}, err
-		}
-		if len(due) == 0 {
-			break
-		}
-		for _, j := range due {
-			if err := s.fire(ctx, j); err != nil {
-				return time.Time{}, fmt.Errorf("fire job %d: %w", j.ID, err)
-			}
-		}
+	failed := s.fireDue(ctx)
+	if err := ctx.Err(); err != nil {
+		return time.Time{}, err
 	}
 	next, err := s.vault.NextDue(ctx)
 	if err != nil {
@@ -101,7 +92,30 @@ func (s *Scheduler) pass(ctx context.Context) (time.Time, error) {
 	if err == nil && !expiry.IsZero() && (next.IsZero() || expiry.Before(next)) {
 		next = expiry
 	}
-	return next, err
+	if failed != nil {
+		next = time.Time{} // it is due already, and trying again at once would help nothing
+	}
+	return next, errors.Join(failed, err)
+}
+
+// fireDue fires jobs as long as some are due. One that fails does not stop the others.
+func (s *Scheduler) fireDue(ctx context.Context) error {
+	for ctx.Err() == nil {
+		due, err := s.vault.DueJobs(ctx, 100)
+		if err != nil {
+			return err
+		}
+		var errs []error
+		for _, j := range due {
+			if err := s.fire(ctx, j); err != nil {
+				errs = append(errs, fmt.Errorf("fire job %d: %w", j.ID, err))
+			}
+		}
+		if len(errs) == len(due) {
+			return errors.Join(errs...)
+		}
+	}
+	return nil
 }
 
 // hold reports whether the clock woke up in the past and is still there: a computer without a clock chip believes in a
@@ -115,23 +129,22 @@ func (s *Scheduler) hold(ctx context.Context) (bool, error) {
 		return true, err
 	}
 	if s.now().Before(seen.Add(-tolerated)) {
+		if s.told {
+			return true, nil // telling is a commit, and each commit wakes us
+		}
+		s.told = true
 		key := "clock-held:" + seen.Format(time.RFC3339)
 		return true, s.vault.Tell(ctx, key, fmt.Sprintf("My clock says %s, but I have seen %s already. Reminders wait until it is right; if it is right now, run `hearth doctor --accept-clock`.",
 			s.now().Format("Mon 2 Jan 2006, 15:04"), seen.In(s.now().Location()).Format("Mon 2 Jan 2006, 15:04")))
 	}
-	s.held = false
+	s.held, s.started = false, s.now() // until now nobody could have been on time
 	s.log.Info("the clock is right again, jobs go on")
 	return false, nil
 }
 
 // fire decides what a due job does and commits it.
 func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
-	now := s.now()
-	f, err := s.plan(j, now)
-	if err != nil {
-		s.log.Error("cannot read a job's recurrence", "job", j.ID, "error", err)
-		f = vault.Firing{Due: j.Next, Skip: "failed: its recurrence cannot be read"}
-	}
+	f, broken := s.plan(j, s.now())
 	if f.Skip == "" && j.Kind == vault.Do {
 		open, err := s.vault.OpenRunOf(ctx, j.ID)
 		if err != nil {
@@ -142,9 +155,14 @@ func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
 		}
 	}
 	f.Words = fmt.Sprintf("Reminder %d: %s", j.ID, j.Text)
-	err = s.vault.Fire(ctx, j, f)
+	err := s.vault.Fire(ctx, j, f)
 	if errors.Is(err, vault.ErrNotFound) {
 		return nil // changed or cancelled meanwhile: the next pass sees what it is now
+	}
+	if err == nil && broken != nil {
+		s.log.Error("cannot read a job's recurrence", "job", j.ID, "error", broken)
+		err = s.vault.Tell(ctx, fmt.Sprintf("job-ends:%d@%d", j.ID, f.Due.UnixMilli()),
+			fmt.Sprintf("I cannot read any more when number %d (%s) is to come again, so this was its last time. Please set it again.", j.ID, j.Text))
 	}
 	return err
 }
@@ -152,42 +170,57 @@ func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
 // keepMissed bounds how many missed instants are recorded for one firing.
 const keepMissed = 200
 
-// plan says which of a job's passed instants fires.
-func (s *Scheduler) plan(j vault.Job, now time.Time) (vault.Firing, error) {
+// plan says which of a job's passed instants fires. With an error its recurrence cannot be read, and what is planned is
+// its last time.
+func (s *Scheduler) plan(j vault.Job, now time.Time) (f vault.Firing, err error) {
+	f.Due = j.Next
+	if j.Spec != "" {
+		f, err = passed(j, now)
+	}
+	if now.Sub(f.Due) <= late {
+		return f, err
+	}
+	if j.Missed == "skip" && j.Spec != "" { // what comes once is said in any case
+		f.Skip = "missed: " + s.reason(f.Due)
+		return f, err
+	}
+	f.Late = s.reason(f.Due)
+	return f, err
+}
+
+// passed finds the newest instant of a recurring job that has passed, those before it, and the one to come. A job that is
+// to make up for everything stays at its first.
+func passed(j vault.Job, now time.Time) (f vault.Firing, err error) {
+	f.Due = j.Next
 	zone, err := time.LoadLocation(j.Zone)
 	if err != nil {
-		return vault.Firing{}, err
+		return f, err
 	}
-	due, next := j.Next, time.Time{}
-	var missed []time.Time
-	for j.Spec != "" {
-		at, ok, err := when.Next(j.Spec, zone, due.In(zone))
-		if err != nil {
-			return vault.Firing{}, err
+	for leapt := false; ; {
+		from := f.Due
+		if len(f.Missed) == keepMissed && !leapt {
+			leapt = true
+			// Every minute for a year is half a million instants: most of them are passed over.
+			if far := now.Add(-f.Due.Sub(j.Next)); far.After(from) {
+				if at, ok, err := when.Next(j.Spec, zone, far.In(zone)); err == nil && ok && !at.After(now) {
+					from = far
+				}
+			}
 		}
-		if !ok {
-			break
+		at, ok, err := when.Next(j.Spec, zone, from.In(zone))
+		if err != nil || !ok {
+			return f, err
 		}
-		next = at
 		if at.After(now) || j.Missed == "all" {
-			break
+			f.Next = at
+			return f, nil
 		}
-		missed = append(missed, due)
-		if len(missed) > keepMissed {
-			missed = missed[1:]
+		f.Missed = append(f.Missed, f.Due)
+		if len(f.Missed) > keepMissed {
+			f.Missed = f.Missed[1:]
 		}
-		due, next = at, time.Time{}
+		f.Due = at
 	}
-	f := vault.Firing{Due: due, Next: next, Missed: missed}
-	if now.Sub(due) <= late {
-		return f, nil
-	}
-	if j.Missed == "skip" {
-		f.Skip = "missed: " + s.reason(due)
-		return f, nil
-	}
-	f.Late = s.reason(due)
-	return f, nil
 }
 
 // reason says why a job comes late, as a person would be told.

@@ -18,6 +18,7 @@ type Deps struct {
 	Vault     *vault.Vault
 	Workspace string // folder of list_files, read_file and write_file; made on first use, mode 0700
 	MaxRead   int    // characters that read_file gives at most; 0 = 16,000
+	Web       Web
 }
 
 // Done begins what a tool that changed something tells the model. The person reads the receipt, not this.
@@ -33,6 +34,10 @@ func Builtin(d Deps) ([]Tool, error) {
 	}
 	files := workspace{dir: d.Workspace, maxRead: d.MaxRead}
 	b := builtin{vault: d.Vault}
+	w, err := newWeb(d.Web)
+	if err != nil {
+		return nil, err
+	}
 	tools := []Tool{
 		{Name: "remind", Group: true, Run: typed(b.remind)},
 		{Name: "follow_up", Run: typed(b.followUp)},
@@ -42,9 +47,14 @@ func Builtin(d Deps) ([]Tool, error) {
 		{Name: "remember", Run: typed(b.remember)},
 		{Name: "recall", Group: true, Run: typed(b.recall)},
 		{Name: "forget", Run: typed(b.forget)},
+		{Name: "send", Run: typed(b.send)},
 		{Name: "list_files", Run: typed(files.listFiles)},
 		{Name: "read_file", Run: typed(files.readFile)},
 		{Name: "write_file", Run: typed(files.writeFile)},
+		{Name: "web_fetch", Group: true, Run: typed(w.fetch)},
+	}
+	if w.search != nil {
+		tools = append(tools, Tool{Name: "web_search", Group: true, Run: typed(w.searchFor)})
 	}
 	var errs []error
 	for i := range tools {

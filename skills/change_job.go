@@ -83,7 +83,7 @@ func (c Call) reschedule(j vault.Job, words string) (when.Result, error) {
 		return res, err
 	}
 	if j.Spec != "" && res.Spec == "" {
-		return res, fmt.Errorf(AskPrefix+"Reminder %d comes %s. What shall its new rhythm be, for instance \"every weekday at 9\"? For a single time, cancel it and make a new one.", j.ID, when.Describe(j.Spec))
+		return res, errors.New(AskPrefix + fmt.Sprintf("Reminder %d comes %s. What shall its new rhythm be, for instance \"every weekday at 9\"? For a single time, cancel it and make a new one.", j.ID, when.Describe(j.Spec)))
 	}
 	if res.DateOnly && res.Spec == "" && j.Spec == "" && !j.Next.IsZero() {
 		return c.keepClock(j, res, zone)

@@ -80,9 +80,25 @@ func TestSEC14NothingOutsideTheWorkspaceIsReached(t *testing.T) {
 	}
 }
 
-func TestPathThatIsNoTextIsRefused(t *testing.T) {
-	if p, err := localPath("a\xff"); err == nil {
-		t.Errorf("it is taken as %q", p)
+func TestPathThatIsRefusedSaysWhatToGive(t *testing.T) {
+	for p, want := range map[string]string{
+		"a\xff":                   "plain one such as notes.txt",
+		"a\u0000b":                "plain one such as notes.txt",
+		"":                        "is empty; give one",
+		"/etc/passwd":             "outside the workspace; give a path inside it",
+		"~/notes.txt":             "outside the workspace; give a path inside it",
+		"../notes.txt":            "leads out of the workspace; give a path inside it",
+		`a\b`:                     "divided by /",
+		strings.Repeat("x", 256):  "give one of less than 255 bytes",
+		strings.Repeat("x/", 600): "the path is 1,200 bytes long and may have 1,000",
+		".hearth-1.tmp":           "uses itself",
+	} {
+		_, err := localPath(p)
+		if err == nil {
+			t.Errorf("%.20q is taken", p)
+			continue
+		}
+		contains(t, err.Error(), want)
 	}
 }
 

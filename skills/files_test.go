@@ -257,6 +257,7 @@ func TestReadFileOfEveryKind(t *testing.T) {
 		"crlf.txt":   {"a\r\nb", "crlf.txt:\na\r\nb"},
 		"emoji.txt":  {"🎉", "emoji.txt:\n🎉"},
 		"image.png":  {"\x89PNG\r\n\x1a\n\x00\x00", "image.png is not text but other data, 10 bytes of it; it cannot be shown"},
+		"nul.txt":    {"a\x00b", "nul.txt is not text but other data, 3 bytes of it; it cannot be shown"},
 		"latin1.txt": {"caf\xe9", "latin1.txt is not text but other data, 4 bytes of it; it cannot be shown"},
 		"cut.txt":    {"日\xe6\x97", "cut.txt is not text but other data, 5 bytes of it; it cannot be shown"},
 	} {
@@ -278,7 +279,9 @@ func TestReadFileKeepsToItsLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.tools["read_file"] = tools[9]
+	for _, tool := range tools {
+		d.tools[tool.Name] = tool
+	}
 	if got, want := d.do("read_file", map[string]string{"path": "plain.txt"}).Text, "plain.txt (shown 5 of 11 characters; the rest is in the file):\nplain"; got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}

@@ -124,14 +124,20 @@ func TestToolThatDeclaresTooLittleIsRefused(t *testing.T) {
 }
 
 // order is fixed: it is the order of the prompt.
-var order = []string{"remind", "follow_up", "jobs", "change_job", "cancel_job", "remember", "recall", "forget", "list_files", "read_file", "write_file"}
+var order = []string{"remind", "follow_up", "jobs", "change_job", "cancel_job", "remember", "recall", "forget", "send", "list_files", "read_file", "write_file", "web_fetch", "web_search"}
 
-func TestBuiltinToolsAreWhole(t *testing.T) {
-	tools, err := Builtin(Deps{Workspace: t.TempDir()})
+// all makes every tool there is, also those that need a setting.
+func all(t *testing.T) []Tool {
+	t.Helper()
+	tools, err := Builtin(Deps{Workspace: t.TempDir(), Web: Web{SearchURL: "http://search.example"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := NewSet(tools...)
+	return tools
+}
+
+func TestBuiltinToolsAreWhole(t *testing.T) {
+	set, err := NewSet(all(t)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +157,7 @@ func TestBuiltinToolsAreWhole(t *testing.T) {
 	if diff := cmp.Diff(order, names); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"remind", "jobs", "recall"}, group); diff != "" {
+	if diff := cmp.Diff([]string{"remind", "jobs", "recall", "web_fetch", "web_search"}, group); diff != "" {
 		t.Errorf("in groups: %s", diff)
 	}
 	if _, ok := set.Named("teleport"); ok {
@@ -175,12 +181,8 @@ const maxPrompt = 5500
 // The fixed part of a prompt is cached by local model servers: a changed byte costs a Pi minutes.
 func TestPromptOfTheToolsIsSmallAndStable(t *testing.T) {
 	render := func() string {
-		tools, err := Builtin(Deps{Workspace: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
 		var b strings.Builder
-		for _, tool := range tools {
+		for _, tool := range all(t) {
 			fmt.Fprintf(&b, "%s\n%s\n%s\n", tool.Name, tool.About, tool.Schema)
 		}
 		return b.String()

@@ -14,7 +14,7 @@ import (
 // maxRead is how many characters of a file the model is shown unless the deployment says otherwise.
 const maxRead = 16_000
 
-// countLimit is the size, in bytes, up to which a whole file is read to count its characters.
+// countLimit is how much of a file is read at most, in bytes, to count its characters.
 const countLimit = 4 << 20
 
 type readFileArgs struct {
@@ -31,7 +31,7 @@ func (w workspace) readFile(_ context.Context, _ Call, a readFileArgs) (_ Result
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	data, size, err := w.content(root, name)
+	data, size, err := content(root, name)
 	if err != nil {
 		return Result{}, err
 	}
@@ -54,7 +54,7 @@ func (w workspace) readFile(_ context.Context, _ Call, a readFileArgs) (_ Result
 }
 
 // content gives the bytes of an ordinary file, of a big one only the beginning, ending at a character; and its size.
-func (w workspace) content(root *os.Root, name string) ([]byte, int64, error) {
+func content(root *os.Root, name string) ([]byte, int64, error) {
 	info, err := root.Stat(name)
 	if err != nil {
 		return nil, 0, refusal(root, name, err)
@@ -77,11 +77,7 @@ func (w workspace) content(root *os.Root, name string) ([]byte, int64, error) {
 	if !info.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("%s is not an ordinary file and is not read", shown(name))
 	}
-	limit := int64(countLimit)
-	if info.Size() > limit {
-		limit = int64(w.maxRead)*utf8.UTFMax + utf8.UTFMax
-	}
-	data, err := io.ReadAll(io.LimitReader(f, limit))
+	data, err := io.ReadAll(io.LimitReader(f, countLimit))
 	if err != nil {
 		return nil, 0, fmt.Errorf("read %s: %w", shown(name), err)
 	}

@@ -88,8 +88,10 @@ func (t *Tx) ask(a Approval, r Run) (int64, error) {
 	for _, choice := range a.Choices {
 		buttons = append(buttons, Button{Label: strings.ToUpper(choice[:1]) + choice[1:], Data: fmt.Sprintf("a:%d:%s", number, choice)})
 	}
-	_, err = t.Post(Part{Key: fmt.Sprintf("ask:%d", number), Run: a.Run, Approval: number, Conversation: c.ID, To: to, Class: Asks,
-		Text: fmt.Sprintf("Question %d: %s\n%s", number, a.Question, howToAnswer(number, a)), Buttons: buttons})
+	_, err = t.Post(Part{
+		Key: fmt.Sprintf("ask:%d", number), Run: a.Run, Approval: number, Conversation: c.ID, To: to, Class: Asks,
+		Text: fmt.Sprintf("Question %d: %s\n%s", number, a.Question, howToAnswer(number, a)), Buttons: buttons,
+	})
 	return number, err
 }
 

@@ -119,7 +119,7 @@ func TestDenyTellsTheModel(t *testing.T) {
 	equal(t, "call", c.State, Denied)
 	equal(t, "result", c.Result, "Ann said no to this. Do not try it again in another way.")
 	equal(t, "ended", c.Ended, h.clock.now())
-	wantErr(t, h.StartCall(t.Context(), c), ErrNotRunning)
+	wantErr(t, h.StartCall(t.Context(), c), ErrMustNotBegin)
 	equal(t, "rules", len(must(h.Rules(t.Context()))(t)), 0)
 }
 
@@ -154,7 +154,7 @@ func TestApprovalIsBoundToTheExactArguments(t *testing.T) {
 			got := h.claim() // it does not wait for ever
 			equal(t, "run", got.Run.ID, p.Run.ID)
 			equal(t, "call", got.Calls[0].State, Denied)
-			wantErr(t, h.StartCall(t.Context(), got.Calls[0]), ErrNotRunning)
+			wantErr(t, h.StartCall(t.Context(), got.Calls[0]), ErrMustNotBegin)
 		})
 	}
 	t.Run("the call's arguments alone", func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestApprovalIsBoundToTheExactArguments(t *testing.T) {
 		_, err := h.decide(1, h.ann, "approve")
 		check(t, err)
 		h.do(func(tx *Tx) error { _, err := tx.exec(`UPDATE call SET args = '{"person":"Eve"}'`); return err })
-		wantErr(t, h.StartCall(t.Context(), h.claim().Calls[0]), ErrNotRunning)
+		wantErr(t, h.StartCall(t.Context(), h.claim().Calls[0]), ErrMustNotBegin)
 	})
 }
 

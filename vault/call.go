@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"time"
 )
 
@@ -86,8 +87,7 @@ func (t *Tx) insertCall(r Run, step, i int, c Call) error {
 }
 
 // StartCall commits the intent to run a call, before it runs. Only an Acts call must be flushed: the others may repeat.
-// ErrNotRunning: it must not begin, since a person stopped the run, it is an Acts call that was begun before, or its
-// arguments are no longer those that were stored and approved.
+// Errors: ErrNotRunning when a person stopped the run, ErrMustNotBegin.
 func (v *Vault) StartCall(ctx context.Context, c Call) error {
 	return v.write(ctx, "start-call", durability(c.Effect == "acts"), func(t *Tx) error {
 		if _, err := t.running(c.Run); err != nil {
@@ -96,11 +96,15 @@ func (v *Vault) StartCall(ctx context.Context, c Call) error {
 		n, err := t.exec(`UPDATE call SET state = 'started', started = ? WHERE id = ? AND hash = ? AND (state IN ('proposed','approved') OR state = 'started' AND effect != 'acts')`,
 			t.now.UnixMilli(), c.ID, CallHash(c.Tool, c.Args))
 		if err == nil && n == 0 {
-			err = ErrNotRunning
+			err = ErrMustNotBegin
 		}
 		return err
 	})
 }
+
+// ErrMustNotBegin says that a call has begun before and may have had its effect, that it has ended or waits for an answer,
+// or that its arguments are not those that were stored and approved.
+var ErrMustNotBegin = errors.New("the call must not begin")
 
 // FinishCall commits a call's result. State is Finished or Broken. For an Acts call it is flushed; the result of the
 // others becomes durable with the step that reads it, and repeating them is harmless.

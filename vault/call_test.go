@@ -33,7 +33,7 @@ func TestCallIsStartedAndFinished(t *testing.T) {
 	equal(t, "receipt", got.Receipt, "Wrote a.")
 	equal(t, "took", got.Ended.Sub(got.Started), time.Second)
 
-	wantErr(t, h.StartCall(t.Context(), c), ErrNotRunning) // it has ended
+	wantErr(t, h.StartCall(t.Context(), c), ErrMustNotBegin) // it has ended
 	c.State, c.Result = Broken, "again"
 	check(t, h.FinishCall(t.Context(), c))
 	equal(t, "result", h.progress(p.Run.ID).Calls[0].Result, "written")
@@ -44,11 +44,11 @@ func TestRefusedCallsHaveEnded(t *testing.T) {
 	_, c := calling(h, Call{Tool: "run_command", Effect: "acts", State: Denied, Result: "This is off."})
 	equal(t, "state", c.State, Denied)
 	equal(t, "ended", c.Ended, h.clock.now())
-	wantErr(t, h.StartCall(t.Context(), c), ErrNotRunning)
+	wantErr(t, h.StartCall(t.Context(), c), ErrMustNotBegin)
 }
 
 func TestActsCallBeginsAtMostOnce(t *testing.T) {
-	for effect, want := range map[string]error{"acts": ErrNotRunning, "sets": nil, "reads": nil} {
+	for effect, want := range map[string]error{"acts": ErrMustNotBegin, "sets": nil, "reads": nil} {
 		h := newHome(t)
 		_, c := calling(h, Call{Tool: "x", Effect: effect})
 		check(t, h.StartCall(t.Context(), c))
@@ -63,7 +63,7 @@ func TestCallWithOtherArgumentsDoesNotBegin(t *testing.T) {
 	h := newHome(t)
 	_, c := calling(h, Call{Tool: "send", Args: `{"person":"Bob"}`, Effect: "acts"})
 	for _, other := range []Call{{ID: c.ID, Run: c.Run, Tool: c.Tool, Args: `{"person":"Eve"}`}, {ID: c.ID, Run: c.Run, Tool: "run_command", Args: c.Args}} {
-		wantErr(t, h.StartCall(t.Context(), other), ErrNotRunning)
+		wantErr(t, h.StartCall(t.Context(), other), ErrMustNotBegin)
 	}
 	check(t, h.StartCall(t.Context(), c))
 }
@@ -105,10 +105,10 @@ func TestUnknownOutcomeIsAskedAboutAndNeverRepeatedUnasked(t *testing.T) {
 	} {
 		t.Run(choice, func(t *testing.T) {
 			h := newHome(t)
-			p, c := calling(h, Call{Tool: "send", Args: `{"person":"Bob"}`, Effect: "acts"})
+			_, c := calling(h, Call{Tool: "send", Args: `{"person":"Bob"}`, Effect: "acts"})
 			check(t, h.StartCall(t.Context(), c))
 			h.reopen()
-			p = h.claim()
+			p := h.claim()
 			check(t, h.AskUnknown(t.Context(), p.Calls[0], question))
 			p = h.progress(p.Run.ID)
 			equal(t, "run", p.Run.State, Waiting)
@@ -132,7 +132,7 @@ func TestUnknownOutcomeIsAskedAboutAndNeverRepeatedUnasked(t *testing.T) {
 			if choice == ChooseAgain {
 				check(t, err)
 			} else {
-				wantErr(t, err, ErrNotRunning)
+				wantErr(t, err, ErrMustNotBegin)
 				equal(t, "ended", p.Calls[0].Ended, h.clock.now())
 			}
 		})

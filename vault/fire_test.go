@@ -75,7 +75,9 @@ func TestSCH22FiresOnceForADueInstant(t *testing.T) {
 			wantErr(t, h.Fire(t.Context(), j, f), ErrNotFound) // with what was read before the restart
 		}
 		// Even when somebody sets it to the same instant again.
-		_, err := h.inJob(func(tx *Tx) (Job, error) { return tx.ChangeJob(j.ID, h.ann, &Reschedule{Next: j.Next, Spec: j.Spec, Zone: "UTC"}, "") })
+		_, err := h.inJob(func(tx *Tx) (Job, error) {
+			return tx.ChangeJob(j.ID, h.ann, &Reschedule{Next: j.Next, Spec: j.Spec, Zone: "UTC"}, "")
+		})
 		check(t, err)
 		check(t, h.Fire(t.Context(), h.job(j.ID), f))
 		equal(t, "runs", h.count(`SELECT count(*) FROM run WHERE job_id = ?`, j.ID), runs)

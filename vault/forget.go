@@ -191,7 +191,9 @@ func (n needle) blank(s string) string {
 
 // letters reports whether two neighbours belong to one word.
 func letters(a, b rune) bool {
-	in := func(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) && !cjk(r) }
+	in := func(r rune) bool {
+		return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) && !cjk(r)
+	}
 	return in(a) && in(b)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,20 +73,45 @@ var household = []Person{
 	{Name: "Cem", Role: Member, Identities: []Identity{{"telegram", "3"}}},
 }
 
+// lived is the file of a household that nothing has happened in yet: to make the tables takes longer than most tests.
+var lived = sync.OnceValues(func() (file []byte, err error) {
+	dir, err := os.MkdirTemp("", "vault")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	v, err := Open(context.Background(), dir, Options{Now: func() time.Time { return monday }})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(v.SyncPeople(context.Background(), household), v.Close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(v.Path())
+})
+
+var monday = time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+
 func newHome(t testing.TB) *home {
 	t.Helper()
-	h := newEmpty(t, Options{})
-	check(t, h.SyncPeople(t.Context(), household))
+	dir := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(dir, "vault.db"), must(lived())(t), 0o600))
+	h := newIn(t, dir, Options{})
 	h.meet()
 	return h
 }
 
-// newEmpty is a vault that knows nobody yet. Monday 30 Nov 2026, 09:00 in UTC.
+// newEmpty is a vault that knows nobody yet. It is Monday, 09:00 in UTC.
 func newEmpty(t testing.TB, opt Options) *home {
 	t.Helper()
-	c := &clock{t: time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)}
+	return newIn(t, t.TempDir(), opt)
+}
+
+func newIn(t testing.TB, dir string, opt Options) *home {
+	t.Helper()
+	c := &clock{t: monday}
 	opt.Now = c.now
-	h := &home{t: t, clock: c, folder: t.TempDir(), opt: opt}
+	h := &home{t: t, clock: c, folder: dir, opt: opt}
 	h.open()
 	t.Cleanup(func() {
 		if h.Vault != nil {
@@ -218,6 +244,12 @@ func check(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// closing is check for what a test leaves behind.
+func closing(t testing.TB, c io.Closer) {
+	t.Helper()
+	check(t, c.Close())
 }
 
 func must[T any](got T, err error) func(testing.TB) T {

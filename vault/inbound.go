@@ -170,6 +170,9 @@ func (t *Tx) edit(in Inbound, from Person, c Conversation) (Accepted, error) {
 	return Accepted{Run: run}, err
 }
 
+// Lookup is the kind of a command that only shows something: it is no part of what a model is shown of the conversation.
+const Lookup = "lookup"
+
 // Command stores a command message and does what do says, all in one commit: a command is carried out once, however
 // often it is delivered. What do returns is queued as the answer, in the chat the command came from.
 // ErrRepeat: it was carried out before.
@@ -199,7 +202,7 @@ func (v *Vault) Command(ctx context.Context, in Inbound, from Person, do func(*T
 			if _, err := t.Post(part); err != nil {
 				return err
 			}
-			if part.Conversation == c.ID {
+			if part.Conversation == c.ID && in.Kind != Lookup {
 				if err := t.said(c.ID, 0, part.To, part.Text); err != nil {
 					return err
 				}

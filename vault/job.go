@@ -60,6 +60,10 @@ func scanJob(s scanner) (j Job, err error) {
 // maxJobs bounds how many open jobs one person can have: a model that schedules without end is told so.
 const maxJobs = 500
 
+// MissedPolicy says what new jobs do about instants that passed while the program was off: once, skip or all. It is once
+// until it is called.
+func (v *Vault) MissedPolicy(policy string) { v.missed.Store(&policy) }
+
 // ErrTooManyJobs says that a person has as many open jobs as are allowed.
 var ErrTooManyJobs = fmt.Errorf("there are %d open reminders already; cancel some first", maxJobs)
 
@@ -79,7 +83,7 @@ func (t *Tx) AddJob(j Job) (Job, error) {
 		return j, ErrTooManyJobs
 	}
 	if j.Missed == "" {
-		j.Missed = "once"
+		j.Missed = *t.v.missed.Load()
 	}
 	return one(t.ctx, t.tx, scanJob, `INSERT INTO job(key, kind, person_id, conversation_id, gateway, account, chat, thread, text, spec, words, zone, missed, next, state, chain, created_by_run, created, changed)
 		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,'waiting',?,?,?,?) RETURNING `+jobColumns,

@@ -69,7 +69,9 @@ func TestOtherPeoplesJobsDoNotExist(t *testing.T) {
 	at := h.clock.now().Add(2 * time.Hour)
 	changes := map[string]func(tx *Tx, by Person) (Job, error){
 		"snooze": func(tx *Tx, by Person) (Job, error) { return tx.SnoozeJob(j.ID, by, at, "") },
-		"change": func(tx *Tx, by Person) (Job, error) { return tx.ChangeJob(j.ID, by, &Reschedule{Next: at, Zone: "UTC"}, "") },
+		"change": func(tx *Tx, by Person) (Job, error) {
+			return tx.ChangeJob(j.ID, by, &Reschedule{Next: at, Zone: "UTC"}, "")
+		},
 		"cancel": func(tx *Tx, by Person) (Job, error) { return tx.CancelJob(j.ID, by) },
 	}
 	for _, name := range []string{"snooze", "change", "cancel"} {
@@ -198,4 +200,12 @@ func TestJobsAreListedNextFirst(t *testing.T) {
 	wantTexts(t, "Ann's", words(h.ann.ID, true), "first", "third")
 	_, err = h.Job(t.Context(), 99)
 	wantErr(t, err, ErrNotFound)
+}
+
+func TestNewJobsTakeTheHouseholdsPolicyAboutMissedInstants(t *testing.T) {
+	h := newHome(t)
+	equal(t, "without a word", h.reminder(h.ann, "a", h.clock.now().Add(time.Hour)).Missed, "once")
+	h.MissedPolicy("skip")
+	equal(t, "as the settings say", h.reminder(h.ann, "b", h.clock.now().Add(time.Hour)).Missed, "skip")
+	equal(t, "as the job says", h.addJob(Job{Kind: Say, Person: h.ann.ID, Text: "c", Next: h.clock.now().Add(time.Hour), Missed: "all"}).Missed, "all")
 }

@@ -45,7 +45,7 @@ func TestDUR17AnotherProcessIsNamed(t *testing.T) {
 	}
 	wantLocked(t, dir, fmt.Sprintf("hearth run, process %d", cmd.Process.Pid))
 	check(t, cmd.Process.Kill())
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait()                                  // it was killed
 	v := must(Open(t.Context(), dir, Options{}))(t) // its lock died with it
 	check(t, v.Close())
 }
@@ -68,6 +68,21 @@ func TestWaitTakesTheVaultWhenItIsGivenBack(t *testing.T) {
 		check(t, second.Close())
 	})
 	h.open()
+}
+
+func TestHoldKeepsOthersOutWithoutOpeningTheFile(t *testing.T) {
+	dir := t.TempDir()
+	release := must(Hold(t.Context(), dir, Options{Holder: "hearth restore"}))(t)
+	wantLocked(t, dir, "hearth restore")
+	_, err := Hold(t.Context(), dir, Options{})
+	var locked *LockedError
+	if !errors.As(err, &locked) {
+		t.Errorf("error is %v", err)
+	}
+	equal(t, "files", len(files(t, dir)), 0)
+	check(t, release())
+	v := must(Open(t.Context(), dir, Options{}))(t)
+	check(t, v.Close())
 }
 
 func TestWaitEnds(t *testing.T) {

@@ -115,7 +115,7 @@ func TestMEM02AnyTextIsAQuery(t *testing.T) {
 	}
 	h.remember(h.private(h.bob), "Bob's what's up C++ name@example.org AND 🍕")
 	for query, want := range map[string]string{
-		"what's up?": "Tom", "C++": "C++", "c++": "C++", "name@example.org": "mail me", "example": "mail me", "AND": "AND-OR", "gate OR code": "gate", "🍕": "🍕", "🏳️‍🌈": "🍕", `"`: "", `""`: "", "'": "", "*": "𝚨lpha", "": "𝚨lpha",
+		"what's up?": "Tom", "C++": "C++", "c++": "C++", "name@example.org": "mail me", "example": "mail me", "AND": "and", "gate OR code": "gate", "🍕": "🍕", "🏳️‍🌈": "🍕", `"`: "", `""`: "", "'": "", "*": "𝚨lpha", "": "𝚨lpha",
 		"NEAR(": "", "NEAR(gate code)": "gate", "gate*": "gate", "col:gate": "gate", "tokens:gate": "gate", "^gate": "gate", "-gate": "gate", "NOT gate": "gate", "gate -code": "gate", "(gate": "gate", "{gate}": "gate", "3.5": "3.5", "?!": "",
 		"anna": "Anna", "maria": "Anna", "follow up": "Anna", "follow-up": "Anna", "ecole": "école", "ÉCOLE": "école", "zoe": "école", "allergy": "allergies", "allergic": "", "allergies to": "allergies", "cat": "cats",
 		"STRASSE": "", "Straße": "straße", "елки": "ёлки", "поезд": "ёлки", "x2": "x²", "αlpha": "𝚨", "C#": "", "C": "C at night", "nothing like it": "", "\x00gate\xff": "gate",
@@ -204,6 +204,17 @@ func TestMEM11AGroupSeesItsOwnAndTheHouseholds(t *testing.T) {
 	equal(t, "shared with the household", len(h.recall(other, "safe")), 1)
 }
 
+func TestScopeOfMemory(t *testing.T) {
+	h := newHome(t)
+	for _, in := range []Scope{h.private(h.ann), h.private(h.bob), h.inGroup("-5", h.bob)} {
+		m := h.remember(in, "a fact of each")
+		reached := must(h.ScopeOfMemory(t.Context(), m.ID))(t)
+		must(h.Forget(t.Context(), reached, m.ID))(t)
+	}
+	_, err := h.ScopeOfMemory(t.Context(), 99)
+	wantErr(t, err, ErrNotFound)
+}
+
 func TestPin(t *testing.T) {
 	h := newHome(t)
 	in := h.private(h.ann)
@@ -263,7 +274,7 @@ func TestTokens(t *testing.T) {
 		equal(t, fmt.Sprintf("tokens of %q", in), strings.Join(tokens(in), " "), want)
 	}
 	for in, want := range map[string]string{
-		"allergies to nuts": `"allerg"* "to" "nut"*`, "C++": `"0x632b2b"`, "怀孕 了": `"怀 孕" "了"`, "bus": `"bus"`, "boss": `"bos"*`, "flies": `"fli"*`, "": "",
+		"allergies to nuts": `"allerg"* "to" "nut"*`, "cat": `("cat" OR "cats")`, "C++": `"0x632b2b"`, "怀孕 了": `"怀 孕" "了"`, "3.5": `"3" "5"`, "bus": `("bus" OR "buss")`, "boss": `"bos"*`, "flies": `"fli"*`, "": "",
 	} {
 		equal(t, fmt.Sprintf("query of %q", in), strings.Join(queryTokens(in), " "), want)
 	}

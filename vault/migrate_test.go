@@ -94,7 +94,7 @@ func TestDUR14UpgradeGoesOnAfterACutCopy(t *testing.T) {
 	partial := filepath.Join(dir, "backups", "before-schema-2-from-1.db.partial")
 	check(t, os.WriteFile(partial, []byte("half a copy"), 0o600))
 	v := must(Open(t.Context(), dir, Options{}))(t)
-	defer v.Close()
+	defer closing(t, v)
 	check(t, VerifyFile(t.Context(), strings.TrimSuffix(partial, ".partial")))
 	if _, err := os.Stat(partial); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the half copy: %v", err)
@@ -171,6 +171,6 @@ func TestBackupOfAVaultInUse(t *testing.T) {
 	dir := t.TempDir()
 	check(t, os.Rename(target, filepath.Join(dir, "vault.db")))
 	v := must(Open(t.Context(), dir, h.opt))(t)
-	defer v.Close()
+	defer closing(t, v)
 	equal(t, "people", len(must(v.People(t.Context()))(t)), 3)
 }

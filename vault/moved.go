@@ -1,6 +1,9 @@
 package vault
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // MoveChat rewrites a chat's id wherever something is still to be sent to it or comes from it: a group got another one from
 // its messenger.
@@ -62,7 +65,15 @@ func (v *Vault) Settled(ctx context.Context, part int64) error {
 	})
 }
 
-// AtWork gives the runs that are running for a chat of a gateway.
+// Rest notes until when a running run waits for a model that is out of reach: it is not at work meanwhile.
+func (v *Vault) Rest(ctx context.Context, run int64, until time.Time) error {
+	return v.write(ctx, "rest", relaxed, func(t *Tx) error {
+		_, err := t.exec(`UPDATE run SET ready_at = ? WHERE id = ? AND state = 'running'`, until.UnixMilli(), run)
+		return err
+	})
+}
+
+// AtWork gives the runs that are at work for a chat of a gateway.
 func (v *Vault) AtWork(ctx context.Context, gateway string) ([]Run, error) {
-	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE state = 'running' AND gateway = ? ORDER BY id`, gateway)
+	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE state = 'running' AND gateway = ? AND ready_at <= ? ORDER BY id`, gateway, v.now().UnixMilli())
 }

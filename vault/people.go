@@ -130,8 +130,9 @@ func (t *Tx) welcomeBack(person int64) error {
 }
 
 func (t *Tx) upsertPerson(p Person, source string) (int64, error) {
-	return one(t.ctx, t.tx, scanInt, `INSERT INTO person(name, role, zone, source, created) VALUES(?,?,?,?,?)
-		ON CONFLICT(name) DO UPDATE SET role = excluded.role, zone = CASE excluded.zone WHEN '' THEN zone ELSE excluded.zone END,
+	return one(t.ctx, t.tx, scanInt, `INSERT INTO person(name, role, zone, file_zone, source, created) VALUES(?1,?2,?3,?3,?4,?5)
+		ON CONFLICT(name) DO UPDATE SET role = excluded.role, zone = CASE WHEN excluded.zone IN ('', file_zone) THEN zone ELSE excluded.zone END,
+			file_zone = CASE excluded.zone WHEN '' THEN file_zone ELSE excluded.zone END,
 			source = excluded.source, gone = NULL RETURNING id`, strings.TrimSpace(p.Name), p.Role, p.Zone, source, t.now.UnixMilli())
 }
 

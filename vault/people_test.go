@@ -60,6 +60,19 @@ func TestSyncPeople(t *testing.T) {
 	}
 }
 
+func TestZoneOfAChatHoldsUntilTheFilesChanges(t *testing.T) {
+	h := newHome(t)
+	zone := func() string { return must(h.PersonNamed(t.Context(), "Ann"))(t).Zone }
+	equal(t, "the file's", zone(), "Europe/Lisbon")
+	h.do(func(tx *Tx) error { return tx.SetZone(h.ann.ID, "America/New_York") })
+	check(t, h.SyncPeople(t.Context(), household)) // at the next start
+	equal(t, "the chat's", zone(), "America/New_York")
+	moved := []Person{household[0], household[1], household[2]}
+	moved[0].Zone = "Asia/Tokyo"
+	check(t, h.SyncPeople(t.Context(), moved))
+	equal(t, "the file's, when it changes", zone(), "Asia/Tokyo")
+}
+
 func TestZoneOfAChatHoldsWhereTheFileHasNone(t *testing.T) {
 	h := newHome(t)
 	h.do(func(tx *Tx) error { return tx.SetZone(h.bob.ID, "America/New_York") })

@@ -54,7 +54,7 @@ func (c planConn) note(ctx context.Context, query string, args []driver.NamedVal
 	if err != nil {
 		return // a PRAGMA has no plan
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var plan []string
 	for {
 		row := make([]driver.Value, 4)
@@ -107,7 +107,8 @@ func TestHotPathsReadNoTableFromEndToEnd(t *testing.T) {
 	got := h.claim()
 	must(h.Spent(ctx, h.clock.now()))(t)
 	must(h.History(ctx, got.Conversation, got.Run.Pos, 20))(t)
-	must(h.StillRunning(ctx, []int64{got.Run.ID}))(t)
+	must(h.StoppedAmong(ctx, []int64{got.Run.ID}))(t)
+	must(h.StandingOf(ctx, in.Address(), in.ID))(t)
 	must(h.AtWork(ctx, "telegram"))(t)
 	must(h.Pinned(ctx, ScopeOf(got.Conversation, h.ann.ID)))(t)
 	must(h.Recall(ctx, ScopeOf(got.Conversation, h.ann.ID), "nuts for my sister", 5))(t)

@@ -30,7 +30,8 @@ func (v *Vault) recover(ctx context.Context) error {
 		sending, err := collect(t.ctx, t.tx, func(s scanner) (struct {
 			Part
 			boot string
-		}, error) {
+		}, error,
+		) {
 			var row struct {
 				Part
 				boot string

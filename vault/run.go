@@ -105,11 +105,15 @@ func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
 	return v.Progress(ctx, number)
 }
 
+// longestWait is more than any run is told to wait: one that should wait longer was queued by a clock that stood in the
+// future and was set right since.
+const longestWait = time.Hour
+
 func (v *Vault) nextRun(ctx context.Context, q querier) (int64, error) {
-	number, err := one(ctx, q, scanInt, `SELECT r.id FROM run r WHERE r.state = 'queued' AND r.ready_at <= ?
+	number, err := one(ctx, q, scanInt, `SELECT r.id FROM run r WHERE r.state = 'queued' AND (r.ready_at <= ?1 OR r.ready_at > ?1 + ?2)
 		AND NOT EXISTS (SELECT 1 FROM run a WHERE a.conversation_id = r.conversation_id AND a.state = 'running')
 		AND NOT EXISTS (SELECT 1 FROM run b WHERE b.conversation_id = r.conversation_id AND b.state = 'queued' AND b.priority = r.priority AND b.id < r.id)
-		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?) ORDER BY r.priority DESC, r.id LIMIT 1`, v.now().UnixMilli(), settingPaused)
+		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?3) ORDER BY r.priority DESC, r.id LIMIT 1`, v.now().UnixMilli(), longestWait.Milliseconds(), settingPaused)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}

@@ -70,6 +70,17 @@ func TestPauseHoldsRunsAndNothingElse(t *testing.T) {
 	equal(t, "run", h.claim().Run.ID, run)
 }
 
+func TestRunQueuedByAClockInTheFutureIsNotForgotten(t *testing.T) {
+	h := newHome(t)
+	h.clock.add(10 * 365 * 24 * time.Hour)
+	run := must(h.Accept(t.Context(), h.says(h.ann, "hello"), h.ann, time.Second))(t).Run
+	h.clock.add(-10 * 365 * 24 * time.Hour) // set right
+	equal(t, "run", h.claim().Run.ID, run)
+	check(t, h.Requeue(t.Context(), run, h.clock.now().Add(longestWait), false)) // but this it was told
+	_, err := h.Claim(t.Context())
+	wantErr(t, err, ErrIdle)
+}
+
 func TestClaimGivesAllThatIsKnown(t *testing.T) {
 	h := newHome(t)
 	h.clock.add(time.Second)
@@ -164,9 +175,9 @@ func TestNothingIsCommittedForARunThatIsNotRunning(t *testing.T) {
 	p := h.claimed(h.ann, "hello")
 	h.step(p, StepDone{Step: Step{Text: "x"}, Calls: []Call{{Tool: "send", Args: "{}", Effect: "acts"}}})
 	p = h.progress(p.Run.ID)
-	equal(t, "still running", must(h.StillRunning(t.Context(), []int64{p.Run.ID}))(t)[p.Run.ID], true)
+	equal(t, "stopped", len(must(h.StoppedAmong(t.Context(), []int64{p.Run.ID}))(t)), 0)
 	h.do(func(tx *Tx) error { _, err := tx.Stop(p.Conversation.ID); return err })
-	equal(t, "still running", must(h.StillRunning(t.Context(), []int64{p.Run.ID}))(t)[p.Run.ID], false)
+	equal(t, "stopped", must(h.StoppedAmong(t.Context(), []int64{p.Run.ID}))(t)[0], p.Run.ID)
 
 	ctx := t.Context()
 	_, err := h.SaveStep(ctx, p.Run.ID, stepOf(p, StepDone{Step: Step{Text: "late"}}))

@@ -117,7 +117,7 @@ func TestResumeRunGoesOnWhereItWas(t *testing.T) {
 	p = h.claim()
 	equal(t, "steps", len(p.Steps), 1)
 	equal(t, "call", p.Calls[0].State, Started)
-	wantErr(t, h.StartCall(t.Context(), p.Calls[0]), ErrNotRunning) // not unasked
+	wantErr(t, h.StartCall(t.Context(), p.Calls[0]), ErrMustNotBegin) // not unasked
 	check(t, h.EndRun(t.Context(), p.Run.ID, Ending{State: Failed, Reply: "one"}))
 	must(h.ResumeRun(t.Context(), p.Run.ID))(t)
 	h.claim()

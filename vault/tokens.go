@@ -26,7 +26,7 @@ func words(s string) []string {
 		}
 		word = word[:0]
 	}
-	for _, r := range strings.ToLower(norm.NFKD.String(s)) {
+	for _, r := range strings.ToLower(norm.NFKD.String(strings.ToValidUTF8(s, "\ufffd"))) {
 		switch {
 		case unicode.Is(unicode.Mn, r) && !kanaMark(r):
 			// an accent: café and cafe are one word
@@ -116,6 +116,8 @@ func queryTokens(q string) []string {
 		case w == pause:
 		case len(r) >= 4 && tok == w:
 			out = append(out, `"`+stem(tok)+`"*`)
+		case len(r) == 3 && len(w) == 3 && tok == w: // as a beginning it would find too much: cat is in category
+			out = append(out, `("`+tok+`" OR "`+tok+`s")`)
 		default:
 			out = append(out, `"`+tok+`"`)
 		}

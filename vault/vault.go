@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -99,6 +100,7 @@ type Vault struct {
 
 	behind  time.Duration
 	unclean bool
+	missed  atomic.Pointer[string] // what new jobs do about missed instants
 
 	notifier notifier
 }
@@ -117,6 +119,7 @@ func Open(ctx context.Context, dir string, opt Options) (*Vault, error) {
 	if v.now == nil {
 		v.now = time.Now
 	}
+	v.MissedPolicy("once")
 	if err := v.takeLock(ctx, opt); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ var sentences = [][2]string{
 	{"remind me in 1 minute to stretch", `remind{"text":"stretch","when":"in 1 minute"}`},
 	{"remind me to stretch in 1 minute", `remind{"text":"stretch","when":"in 1 minute"}`},
 	{"Remind me tomorrow at 9 about the dentist.", `remind{"text":"the dentist","when":"tomorrow at 9"}`},
+	{"remind me about the dentist tomorrow at 9", `remind{"text":"the dentist","when":"tomorrow at 9"}`},
+	{"remind me at about 9 of my call", `~?`},
 	{"Please remind me at 18:30 to call Mum, thanks!", `remind{"text":"call Mum","when":"at 18:30"}`},
 	{"can you remind me on friday at 9 to pay the rent?", `remind{"text":"pay the rent","when":"on friday at 9"}`},
 	{"every weekday at 8 remind me to take the pills", `remind{"text":"take the pills","when":"every weekday at 8"}`},

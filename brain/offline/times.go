@@ -14,6 +14,9 @@ var (
 	linkEnd   = regexp.MustCompile(`(?i)(?:[\s,;:]+|\s(?:to|that|about|of|please|daran|dass|an|zu|que|de|di|d'|che|per|para|pour|por))+$`)
 	linkStart = regexp.MustCompile(`(?i)^(?:[\s,;:]+|(?:please|bitte)\s)+`)
 
+	// aboutThing is an "about" that leads to the matter: before a number it says that a time is rough.
+	aboutThing = regexp.MustCompile(`(?i)\b(?:about|of) ((?:the|my|our|your|a|an|his|her|their|this|that|these|those)\b)`)
+
 	// timely words show that a time was meant, though it was not understood.
 	timely = regexp.MustCompile(`(?i)\b(?:at|in|on|by|um|am|auf|a las?|à|às|alle|em|dans|tra|fra|en) \d|\d\s?(?:am|pm|h|uhr|min|st|nd|rd|th)\b|\d[:.]\d|\b(?:noon|midnight|tonight|today|tomorrow|morning|afternoon|evening|night|week|month|year|every|daily|hourly|hours?|minutes?|days?|` +
 		`mon|tues?|wed|wednes|thurs?|fri|sat|satur|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december|` +
@@ -25,6 +28,9 @@ var (
 func timeIn(s string, now time.Time) (phrase, rest string, err error) {
 	res, rest, err := when.Split(s, now)
 	if err != nil {
+		if without := aboutThing.ReplaceAllString(s, "$1"); without != s {
+			return timeIn(without, now)
+		}
 		return "", "", err
 	}
 	head, tail := s, ""

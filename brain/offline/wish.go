@@ -81,7 +81,7 @@ func (t talk) understand() []wish {
 	}
 	var thoughts []string
 	for _, w := range t.words {
-		if n := len(thoughts); n > 0 && !(t.complete(thoughts[n-1]) && t.complete(w)) {
+		if n := len(thoughts); n > 0 && (!t.complete(thoughts[n-1]) || !t.complete(w)) {
 			thoughts[n-1] += " " + w
 			continue
 		}

@@ -11,8 +11,10 @@ import (
 
 	"hearth/brain"
 	"hearth/config"
+	"hearth/gateways"
 	"hearth/gateways/inbox"
 	"hearth/gateways/outbox"
+	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/scheduler"
 	"hearth/vault"
@@ -27,27 +29,35 @@ type agent struct {
 	clock *clock
 
 	vault     *vault.Vault
+	gateways  []gateways.Gateway
 	terminal  *terminal.Terminal
+	telegram  *telegram.Gateway // nil without a token
+	ollama    map[string]*ollamaClient
 	inbox     *inbox.Inbox
 	outbox    *outbox.Outbox
 	brain     *brain.Brain
 	scheduler *scheduler.Scheduler
 	service   *service
 
-	parts   []*part
-	started atomic.Bool
+	messengers bool // it runs those of the configuration, and not only the terminal
+	parts      []*part
+	started    atomic.Bool
 }
 
 // newAgent opens the vault, waiting for another holder as long as hold says, and puts the parts together. Nothing runs
 // before run. The caller closes it.
-func newAgent(ctx context.Context, env []string, cfg *config.Config, log logger, clock *clock, holder string, hold func(*vault.LockedError) bool) (*agent, error) {
-	a := &agent{env: env, log: log, clock: clock}
+func newAgent(ctx context.Context, env []string, cfg *config.Config, log logger, clock *clock, messengers bool, hold func(*vault.LockedError) bool) (*agent, error) {
+	a := &agent{env: env, log: log, clock: clock, messengers: messengers}
+	a.discover(ctx, cfg)
 	a.cfg.Store(cfg)
 	crash, err := newCrasher(env, log.Logger)
 	if err != nil {
 		return nil, err
 	}
-	opt := vault.Options{Now: clock.now, Holder: holder, Gateways: gatewayNames(cfg), Hooks: crash.hooks(), Wait: holdStep}
+	opt := vault.Options{Now: clock.now, Holder: "hearth chat", Gateways: []string{"terminal"}, Hooks: crash.hooks(), Wait: holdStep}
+	if messengers {
+		opt.Holder, opt.Gateways = "hearth run", gatewayNames(cfg)
+	}
 	for a.vault == nil {
 		a.vault, err = vault.Open(ctx, cfg.Vault.Dir, opt)
 		var locked *vault.LockedError
@@ -124,7 +134,18 @@ func (a *agent) unended() []string {
 
 // gatewayRows tells how the messengers are.
 func (a *agent) gatewayRows() []gatewayRow {
-	return []gatewayRow{{Name: a.terminal.Name(), State: "connected"}}
+	out := []gatewayRow{{Name: a.terminal.Name(), State: "connected"}}
+	if a.telegram != nil {
+		row := gatewayRow{Name: a.telegram.Name()}
+		words, ok := a.telegram.State()
+		if ok {
+			row.State = words
+		} else {
+			row.State, row.Error = "not connected", text(words)
+		}
+		out = append(out, row)
+	}
+	return out
 }
 
 // modelInUse names the model that answers next.

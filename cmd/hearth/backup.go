@@ -136,10 +136,10 @@ func (s *session) backup(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
 		return readAnswer(answer, nil)
 	}
-	defer func() { _ = answer.Body.Close() }()
 	if _, err := io.Copy(w, answer.Body); err != nil {
 		return &failure{code: exitFailed, sentence: "The backup broke off: look at the daemon's log. Nothing was kept.", cause: err}
 	}

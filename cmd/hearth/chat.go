@@ -115,7 +115,7 @@ func (in *invocation) ownAgent(ctx context.Context, cfg *config.Config, clock *c
 		quiet.Log.Level = "warn" // it shares the screen with the chat
 	}
 	began := time.Now()
-	a, err = newAgent(ctx, in.env, cfg, newLogger(in.err, &quiet), clock, "hearth chat", func(*vault.LockedError) bool {
+	a, err = newAgent(ctx, in.env, cfg, newLogger(in.err, &quiet), clock, false, func(*vault.LockedError) bool {
 		remote = dial(ctx, socket)
 		return remote == nil && ctx.Err() == nil && time.Since(began) < patience
 	})
@@ -297,8 +297,8 @@ func (c *conversation) loop(ctx context.Context, parting func() string) error {
 	c.prompt()
 	for {
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-ctx.Done(): // Ctrl-C ends a chat as Ctrl-D does
+			return c.leave(parting)
 		case words, open := <-lines:
 			if !open {
 				lines = nil
@@ -311,6 +311,9 @@ func (c *conversation) loop(ctx context.Context, parting func() string) error {
 				return err
 			}
 		case a := <-events:
+			if ctx.Err() != nil {
+				return c.leave(parting)
+			}
 			if a.err != nil {
 				return a.err
 			}

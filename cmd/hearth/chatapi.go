@@ -96,7 +96,7 @@ func (a *api) say(w http.ResponseWriter, r *http.Request) {
 	}
 	t, err := a.talks.get(in.Talk)
 	if err == nil {
-		err = t.talk.say(r.Context(), in.Text, in.ID)
+		err = t.say(r.Context(), in.Text, in.ID)
 	}
 	if err != nil {
 		a.refuse(w, r, err)
@@ -138,6 +138,7 @@ func (c *client) chat(ctx context.Context, person string) (*remoteLine, error) {
 		return nil, err
 	}
 	if answer.StatusCode != http.StatusOK {
+		defer func() { _ = answer.Body.Close() }()
 		return nil, readAnswer(answer, nil)
 	}
 	l := &remoteLine{client: c, stream: json.NewDecoder(answer.Body), body: answer.Body}

@@ -49,7 +49,7 @@ func (c *clock) now() time.Time {
 	if r == nil {
 		return time.Now()
 	}
-	return r.base.Add(time.Now().Sub(r.changed)) //nolint:gosimple // time.Since says the same, and this says whose now
+	return r.base.Add(time.Since(r.changed))
 }
 
 // readClock reads instant and age from one open file, so that both belong together however it is being replaced.

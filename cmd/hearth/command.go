@@ -153,8 +153,10 @@ func wordCount(c command) string {
 		return "one thing follows"
 	case c.max > 0:
 		return fmt.Sprintf("%d things follow", c.max) // no command takes fewer than its most
+	case c.min == 1:
+		return "something follows"
 	}
-	return fmt.Sprintf("at least %d follow", c.min)
+	return fmt.Sprintf("at least %d things follow", c.min)
 }
 
 func quoted(words []string) string {

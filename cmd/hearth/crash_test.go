@@ -41,7 +41,7 @@ func TestKilledAtEveryPointAMessageIsAnsweredOnce(t *testing.T) {
 				killed := h.daemon(crashVariable + "=" + point)
 				ana := h.open("Ana")
 				_ = ana.say(deed.words, "one") // the daemon may die under it
-				if code := killed.wait(20*time.Second); code != -1 {
+				if code := killed.wait(20 * time.Second); code != -1 {
 					t.Fatalf("the daemon was not killed at %s but exits %d:\n%s", point, code, killed.log)
 				}
 				<-ana.gone

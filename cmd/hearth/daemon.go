@@ -31,7 +31,7 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 	log := newLogger(in.err, cfg)
 	socket := socketPath(cfg.Vault.Dir, in.lookup("XDG_RUNTIME_DIR"))
 	began := time.Now()
-	a, err := newAgent(ctx, in.env, cfg, log, clock, "hearth run", func(*vault.LockedError) bool {
+	a, err := newAgent(ctx, in.env, cfg, log, clock, true, func(*vault.LockedError) bool {
 		// A daemon that answers will not go away; a command will.
 		return ctx.Err() == nil && time.Since(began) < runPatience && dial(ctx, socket) == nil
 	})

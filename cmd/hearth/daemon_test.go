@@ -10,8 +10,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -172,7 +175,9 @@ func TestDUR10EightChatsAtOnce(t *testing.T) {
 	talking.Wait()
 	for i, p := range people {
 		for n := 3; n < turns; n += 10 {
-			p.hears(fmt.Sprintf("tick p%dn%d", i, n))
+			eventually(t, "the reminder comes", func() bool {
+				return slices.ContainsFunc(p.all(), regexp.MustCompile(fmt.Sprintf(`^Reminder \d+: tick p%dn%d\b`, i, n)).MatchString)
+			})
 		}
 	}
 	if found := ask(h, viewMemory, query{}); len(found) != 8*turns*8/10 {
@@ -281,4 +286,78 @@ func TestSystemdIsToldAndTheWatchdogFed(t *testing.T) {
 	})
 	daemon.term()
 	eventually(t, "systemd hears that it stops", func() bool { return strings.Contains(heard.String(), "STOPPING=1") })
+}
+
+// The machine sleeps over a due time: what is overdue comes at once when it wakes.
+func TestSCH32OverdueReminderComesAfterASleep(t *testing.T) {
+	h := newHome(t, "", "").clocked("2026-03-10T07:00:00Z")
+	daemon := h.daemon()
+	ana := h.open("Ana")
+	ana.ask("remind me at 9:30 to stretch", "r")
+	if err := daemon.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	h.setClock("2026-03-10T10:00:00Z")
+	if err := daemon.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if said := ana.hears("Reminder 1: stretch"); !strings.Contains(said, "was due 09:30, I was asleep") {
+		t.Errorf("it says %q", said)
+	}
+}
+
+func TestCrashPointsAreIgnoredByANormalBinary(t *testing.T) {
+	h := newHome(t, "", "")
+	daemon := h.daemon(crashVariable + "=after:recover")
+	if !strings.Contains(daemon.log.String(), "ignored: this program was not built with the tag crashpoints") {
+		t.Errorf("the log:\n%s", daemon.log)
+	}
+}
+
+func TestAChatIsToldWhenTheDaemonEnds(t *testing.T) {
+	h := newHome(t, "", "")
+	daemon := h.daemon()
+	input, typing, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = typing.Close() })
+	chat := h.command(t.Context(), "chat")
+	screen := &buffer{}
+	chat.Stdin, chat.Stdout, chat.Stderr = input, screen, screen
+	if err := chat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the chat greets", func() bool { return strings.Contains(screen.String(), "This is Hearth") })
+	daemon.term()
+	if err := chat.Wait(); chat.ProcessState.ExitCode() != 1 || !strings.Contains(screen.String(), "The daemon has ended this chat") {
+		t.Errorf("it ends with %v: %q", err, screen)
+	}
+}
+
+func TestCtrlCEndsAChatPolitely(t *testing.T) {
+	h := newHome(t, "", "")
+	for _, beside := range []string{"an agent of its own", "the daemon"} {
+		if beside == "the daemon" {
+			h.daemon()
+		}
+		input, typing, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = typing.Close() })
+		chat := h.command(t.Context(), "chat")
+		screen := &buffer{}
+		chat.Stdin, chat.Stdout, chat.Stderr = input, screen, screen
+		if err := chat.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the chat greets", func() bool { return strings.Contains(screen.String(), "Ctrl-D ends the chat") })
+		if err := chat.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if err := chat.Wait(); err != nil || !strings.Contains(screen.String(), "Bye.") {
+			t.Errorf("beside %s it ends with %v: %q", beside, err, screen)
+		}
+	}
 }

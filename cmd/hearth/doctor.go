@@ -19,9 +19,9 @@ import (
 
 // How a check came out.
 const (
-	fine  = "ok"
+	fine   = "ok"
 	uneasy = "look" // works, and somebody should look at it
-	wrong = "wrong"
+	wrong  = "wrong"
 )
 
 // checkRow is one thing that was looked at.
@@ -133,7 +133,7 @@ func cmdDoctor(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return err
 	}
-	found, code := append(configChecks(cfg), diskCheck(cfg.Vault.Dir)), exitFailed
+	found, code := append(append(configChecks(cfg), modelChecks(ctx, cfg)...), diskCheck(cfg.Vault.Dir)), exitFailed
 	found = append(found, modeChecks(cfg, socketPath(cfg.Vault.Dir, in.lookup("XDG_RUNTIME_DIR")))...)
 	more, err := in.health(ctx)
 	if err != nil {

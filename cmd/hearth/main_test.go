@@ -33,7 +33,7 @@ var binaries struct {
 }
 
 // program builds the program with tags besides the usual one, and gives its path.
-func program(t *testing.T, tags string) string {
+func program(t testing.TB, tags string) string {
 	t.Helper()
 	b := &binaries
 	b.mu.Lock()

@@ -47,6 +47,7 @@ func (r *reloading) refuse(ctx context.Context, err error) {
 func (r *reloading) use(ctx context.Context, c *config.Config) {
 	a := r.agent
 	before := a.cfg.Load()
+	a.discover(ctx, c)
 	changes := config.Diff(before, c)
 	if len(changes) == 0 {
 		return
@@ -56,6 +57,7 @@ func (r *reloading) use(ctx context.Context, c *config.Config) {
 	if err := a.vault.SyncPeople(ctx, people(c)); err != nil {
 		a.log.Error("cannot take up the people of the configuration", "error", err)
 	}
+	a.vault.MissedPolicy(c.Scheduler.Missed)
 	a.brain.Configure(a.brainSettings(ctx, c))
 	a.vault.Wake()
 	a.log.Info("new settings are in use", "changes", changes)
@@ -76,7 +78,7 @@ func (r *reloading) use(ctx context.Context, c *config.Config) {
 const needsRestart = "(takes effect after a restart)"
 
 // Keys that are read once, when the parts are put together.
-var onlyAtStart = []string{"skills.workspace", "log.format"}
+var onlyAtStart = []string{"skills.workspace", "log.format", "gateways.telegram.token", "gateways.telegram.api_url", "skills.web.search_url"}
 
 // afterRestart gives the changes that wait for a restart.
 func afterRestart(changes []string) []string {

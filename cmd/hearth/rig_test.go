@@ -18,18 +18,21 @@ import (
 
 // home is a folder with a configuration and a vault, for the real program.
 type home struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	binary string
 	env    []string
 }
 
-func newHome(t *testing.T, tags, config string) *home {
+func newHome(t testing.TB, tags, config string) *home {
 	t.Helper()
 	h := &home{t: t, dir: t.TempDir(), binary: program(t, tags)}
 	h.env = []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "TZ=Europe/Lisbon", "TMPDIR=" + h.dir}
 	if config == "" {
 		config = "people: [{name: Ana, role: owner}]\ngateways: {burst: 0s}\n"
+	}
+	if !strings.Contains(config, "brain:") {
+		h.env = append(h.env, "HEARTH_BRAIN__MODEL=offline") // whatever model server this machine may have
 	}
 	h.write("hearth.yaml", config+fmt.Sprintf("vault: {dir: %q}\nskills: {workspace: %q}\n", h.vault(), filepath.Join(h.dir, "ws")))
 	return h
@@ -93,7 +96,7 @@ func ask[A any](h *home, v view[A], q query) (found A) {
 
 // process is a program that runs.
 type process struct {
-	t     *testing.T
+	t     testing.TB
 	cmd   *exec.Cmd
 	log   *buffer
 	ended chan struct{}
@@ -188,7 +191,7 @@ func (p *process) wait(limit time.Duration) int {
 }
 
 // eventually waits until something is so.
-func eventually(t *testing.T, what string, is func() bool) {
+func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	limit := time.NewTimer(20 * time.Second)
 	defer limit.Stop()
@@ -205,7 +208,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 
 // chatter is a person at a terminal, over all lives of a daemon: it notes what was printed, and acknowledges it.
 type chatter struct {
-	t    *testing.T
+	t    testing.TB
 	h    *home
 	name string
 

@@ -22,6 +22,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("TZ", "Europe/Lisbon")
+			e.Setenv("HEARTH_BRAIN__MODEL", "offline") // whatever model server this machine may have
 			e.Setenv("V", filepath.Join(e.WorkDir, ".local/share/hearth"))
 			clock := filepath.Join(e.WorkDir, ".clock")
 			e.Setenv(clockVariable, clock)

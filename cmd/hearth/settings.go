@@ -32,4 +32,10 @@ func people(cfg *config.Config) []vault.Person {
 }
 
 // gatewayNames are the messengers of this program that the configuration switches on.
-func gatewayNames(*config.Config) []string { return []string{"terminal"} }
+func gatewayNames(cfg *config.Config) []string {
+	names := []string{"terminal"}
+	if !cfg.Gateways.Telegram.Token.IsZero() {
+		names = append(names, "telegram")
+	}
+	return names
+}

@@ -108,9 +108,8 @@ func (c *client) do(ctx context.Context, method, path string, body io.Reader) (*
 	return answer, nil
 }
 
-// readAnswer reads an answer, or the trouble in its place.
+// readAnswer reads an answer, or the trouble in its place. The caller closes it.
 func readAnswer(answer *http.Response, to any) error {
-	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
 		var t trouble
 		if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&t); err != nil || t.Error == "" {
@@ -132,6 +131,7 @@ func (c *client) get(ctx context.Context, path string, q url.Values, to any) err
 	if err != nil {
 		return err
 	}
+	defer func() { _ = answer.Body.Close() }()
 	return readAnswer(answer, to)
 }
 
@@ -144,5 +144,6 @@ func (c *client) post(ctx context.Context, path string, order, to any) error {
 	if err != nil {
 		return err
 	}
+	defer func() { _ = answer.Body.Close() }()
 	return readAnswer(answer, to)
 }

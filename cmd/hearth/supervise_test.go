@@ -73,3 +73,30 @@ func TestAPartThatCannotBeMendedEndsTheProgram(t *testing.T) {
 		}
 	}
 }
+
+// A part that does not end is cut off in time for the ten seconds of the contract; it is named.
+func TestAPartThatDoesNotEndIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &buffer{}
+		release := make(chan struct{})
+		a := &agent{log: logger{Logger: slog.New(slog.NewTextHandler(log, nil))}, parts: []*part{{name: "stuck", run: func(context.Context) error {
+			<-release
+			return nil
+		}}}}
+		ctx, cancel := context.WithCancel(t.Context())
+		began := time.Now()
+		up := false
+		err := a.run(ctx, func() { up = true; cancel() }, &part{name: "good", run: func(ctx context.Context) error { <-ctx.Done(); return nil }})
+		if err != nil || !up || time.Since(began) != graceful {
+			t.Errorf("it ends with %v after %s", err, time.Since(began))
+		}
+		if !strings.Contains(log.String(), "stuck") || strings.Contains(log.String(), "good") {
+			t.Errorf("the log: %s", log)
+		}
+		if _, ready := a.partStates(); ready {
+			t.Error("it is still ready")
+		}
+		close(release)
+		synctest.Wait()
+	})
+}

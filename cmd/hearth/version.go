@@ -42,4 +42,3 @@ func cmdVersion(_ context.Context, in *invocation) error {
 	info, _ := debug.ReadBuildInfo()
 	return say(in.out, "hearth %s\n%s, %s/%s\n%s", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH, licence(info))
 }
-

@@ -67,7 +67,7 @@ const (
 const limit = 20 * time.Second
 
 // Run holds a gateway to the contract of gateways.Gateway.
-func Run(t *testing.T, make func(t *testing.T) Harness) {
+func Run(t *testing.T, fresh func(t *testing.T) Harness) {
 	for name, check := range map[string]func(*testing.T, Harness){
 		"inbound events are complete":                      complete,
 		"texts come in as they were written":               verbatim,
@@ -89,7 +89,7 @@ func Run(t *testing.T, make func(t *testing.T) Harness) {
 		"a send ends with its context":                     sendEnds,
 		"a name is a word, and the same one all the while": named,
 	} {
-		t.Run(name, func(t *testing.T) { check(t, make(t)) })
+		t.Run(name, func(t *testing.T) { check(t, fresh(t)) })
 	}
 }
 

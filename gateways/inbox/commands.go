@@ -18,37 +18,38 @@ type command struct {
 	about string // as /help writes it
 	owner bool   // owners only
 	world bool   // it asks the models and gateways, which must happen before the commit
+	looks bool   // it only shows something, which no model needs to see
 	do    func(*request) ([]string, error)
 }
 
 // table lists the commands in the order of /help.
 func table() []command {
 	return []command{
-		{name: "start", about: "says who I am", do: start},
-		{name: "help", about: "shows this list", do: help},
-		{name: "status", about: "how I am: messengers, model, work, reminders, cost", world: true, do: status},
+		{name: "start", looks: true, about: "says who I am", do: start},
+		{name: "help", looks: true, about: "shows this list", do: help},
+		{name: "status", looks: true, about: "how I am: messengers, model, work, reminders, cost", world: true, do: status},
 		{name: "stop", about: "stops what I am doing here", do: stop},
 		{name: "pause", about: "holds all work; messages are kept, reminders still come", owner: true, do: pause},
 		{name: "resume", about: "lets work go on after /pause", owner: true, do: resume},
 		{name: "new", about: "starts a new talk; memories and reminders stay", do: newTalk},
-		{name: "model", args: "[NAME]", about: "shows the models, or switches to one", world: true, do: model},
-		{name: "cost", about: "what today and this month have cost", do: cost},
-		{name: "runs", about: "what I did last", do: runs},
+		{name: "model", looks: true, args: "[NAME]", about: "shows the models, or switches to one", world: true, do: model},
+		{name: "cost", looks: true, about: "what today and this month have cost", do: cost},
+		{name: "runs", looks: true, about: "what I did last", do: runs},
 		{name: "remind", args: "WHEN, TEXT", about: "reminds you, for example /remind tomorrow at 9, call mum", do: remind},
-		{name: "jobs", about: "lists your reminders and follow-ups", do: jobs},
+		{name: "jobs", looks: true, about: "lists your reminders and follow-ups", do: jobs},
 		{name: "cancel", args: "N", about: "cancels reminder N", do: cancel},
 		{name: "snooze", args: "N WHEN", about: "says reminder N again later, for example /snooze 7 20 minutes", do: snooze},
 		{name: "remember", args: "TEXT", about: "keeps a fact", do: remember},
-		{name: "memory", args: "[QUERY]", about: "lists what I remember, or searches it", do: memory},
+		{name: "memory", looks: true, args: "[QUERY]", about: "lists what I remember, or searches it", do: memory},
 		{name: "pin", args: "N", about: "keeps memory N always in view; /pin N off ends that", do: pin},
 		{name: "forget", args: "N", about: "forgets memory N for good", do: forget},
-		{name: "why", args: "N", about: "says where memory N comes from", do: why},
+		{name: "why", looks: true, args: "N", about: "says where memory N comes from", do: why},
 		{name: "approve", args: "N", about: "says yes to question N", owner: true, do: approve},
 		{name: "deny", args: "N", about: "says no to question N", owner: true, do: deny},
 		{name: "answer", args: "N CHOICE", about: "answers question N with one of its choices", owner: true, do: answer},
-		{name: "rules", about: "lists what was allowed with always", owner: true, do: rules},
+		{name: "rules", looks: true, about: "lists what was allowed with always", owner: true, do: rules},
 		{name: "rule", args: "drop N", about: "ends rule N", owner: true, do: rule},
-		{name: "pair", args: "CODE", about: "links a messenger to a person, with a code from hearth pair", do: pair},
+		{name: "pair", looks: true, args: "CODE", about: "links a messenger to a person, with a code from hearth pair", do: pair},
 		{name: "timezone", args: "[ZONE]", about: "shows or sets your time zone", do: timezone},
 	}
 }
@@ -88,6 +89,9 @@ const refusal = "Only an owner can do that."
 func (i *Inbox) command(ctx context.Context, in vault.Inbound, from vault.Person, p parsed) error {
 	c, known := find(p.name)
 	in.Kind, in.Raw = "command", nil
+	if c.looks || !known {
+		in.Kind = vault.Lookup
+	}
 	r := &request{i: i, ctx: ctx, from: from, arg: p.arg, zone: i.zone(from)}
 	r.now = i.opt.Now().In(r.zone)
 	switch {
@@ -103,10 +107,10 @@ func (i *Inbox) command(ctx context.Context, in vault.Inbound, from vault.Person
 			r.gateways = i.opt.Gateways()
 		}
 	}
-	switch {
-	case p.name == "remember":
+	switch p.name {
+	case "remember":
 		in.Text = "/remember" // the words stand in the memory and in the answer, where forgetting finds them
-	case p.name == "pair", p.name == "start":
+	case "pair", "start":
 		in.Text = "/" + p.name // a code is nothing to keep
 	}
 	r.in = in

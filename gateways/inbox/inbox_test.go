@@ -146,17 +146,18 @@ func TestAnEditOfACommandIsOnlyStored(t *testing.T) {
 func TestWhatCannotBeReadGetsOneHonestLine(t *testing.T) {
 	w := newWorld(t)
 	for kind, want := range map[string]string{
-		"voice":    "I cannot listen to voice notes yet; please write it.",
-		"audio":    "I cannot listen to audio yet; please write what matters in it.",
-		"photo":    "I cannot look at pictures yet; please write what is on it.",
-		"video":    "I cannot watch videos yet; please write what matters in it.",
-		"sticker":  "I cannot see stickers yet; please write it.",
-		"document": "I cannot open files yet; please copy the words into a message.",
-		"location": "I cannot read places on a map yet; please write the address.",
-		"contact":  "I cannot read contact cards yet; please write the name and number.",
-		"poll":     "I cannot take part in polls yet; please write it.",
-		"dice":     "I cannot read this kind of message yet (dice); please write it.",
-		"x\n<b>y":  "I cannot read this kind of message yet (x b y); please write it.",
+		"voice":      "I cannot listen to voice notes yet; please write it.",
+		"audio":      "I cannot listen to audio yet; please write what matters in it.",
+		"photo":      "I cannot look at pictures yet; please write what is on it.",
+		"video":      "I cannot watch videos yet; please write what matters in it.",
+		"video note": "I cannot watch videos yet; please write what matters in it.",
+		"sticker":    "I cannot see stickers yet; please write it.",
+		"document":   "I cannot open files yet; please copy the words into a message.",
+		"location":   "I cannot read places on a map yet; please write the address.",
+		"contact":    "I cannot read contact cards yet; please write the name and number.",
+		"poll":       "I cannot take part in polls yet; please write it.",
+		"dice":       "I cannot read this kind of message yet (dice); please write it.",
+		"x\n<b>y":    "I cannot read this kind of message yet (x b y); please write it.",
 	} {
 		in := w.message(ana, "")
 		in.Kind = kind

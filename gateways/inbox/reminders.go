@@ -3,6 +3,8 @@ package inbox
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +22,11 @@ func remind(r *request) ([]string, error) {
 	if r.arg == "" {
 		return say("When, and of what? %s", remindUsage)
 	}
-	res, words, text, err := r.read(r.arg)
+	arg := r.arg
+	if first, rest, ok := strings.Cut(arg, " "); ok && strings.EqualFold(first, "me") {
+		arg = strings.TrimSpace(rest) // "/remind me in 5 minutes to call"
+	}
+	res, words, text, err := r.read(arg)
 	if err != nil {
 		return r.question(err)
 	}
@@ -353,13 +359,19 @@ func snooze(r *request) ([]string, error) {
 	return []string{strings.Join(lines, "\n")}, nil
 }
 
-// until reads how long or until when a snooze lasts: "20 minutes" is as good as "in 20 minutes".
+// until reads how long or until when a snooze lasts: "20 minutes" is as good as "in 20 minutes", and so is "20".
 func (r *request) until(words string) (when.Result, error) {
+	if _, err := strconv.ParseUint(words, 10, 16); err == nil {
+		words = "in " + words + " minutes"
+	}
 	res, first := when.Parse(words, r.said())
 	if first == nil {
 		return res, nil
 	}
-	bare := strings.TrimPrefix(strings.TrimPrefix(words, "for "), "until ")
+	bare := words
+	if verb, rest, ok := strings.Cut(words, " "); ok && slices.Contains([]string{"for", "until", "till", "to"}, strings.ToLower(verb)) {
+		bare = rest
+	}
 	for _, again := range []string{"in " + bare, bare} {
 		if res, err := when.Parse(again, r.said()); err == nil {
 			return res, nil

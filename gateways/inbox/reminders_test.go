@@ -18,19 +18,23 @@ func TestRemindIsConfirmedFromTheStoredRow(t *testing.T) {
 		{"/REMIND@hearth_bot\nin 2 hours,\nstir the pot", "Reminder 4: Fri 4 Dec 2026, 11:00 (Europe/Lisbon): stir the pot"},
 		{"/remind every day at 8, take the pills", "Reminder 5: every day at 08:00, next Sat 5 Dec 2026, 08:00 (Europe/Lisbon): take the pills"},
 		{"/remind buy milk, eggs tomorrow at 9", "Reminder 6: Sat 5 Dec 2026, 09:00 (Europe/Lisbon): buy milk, eggs"},
+		{"/remind Fri 11 Dec 2026, 09:00, dentist, with the card", "Reminder 7: Fri 11 Dec 2026, 09:00 (Europe/Lisbon): dentist, with the card"},
+		{"/remind me in 6 minutes to call", "Reminder 8: Fri 4 Dec 2026, 09:06 (Europe/Lisbon): call"},
+		{"/remind every monday, wednesday and friday at 8, swim", "Reminder 9: every Monday, Wednesday and Friday at 08:00, next Mon 7 Dec 2026, 08:00 (Europe/Lisbon): swim"},
+		{"/remind 9, tea", "Reminder 10: Fri 4 Dec 2026, 21:00 (Europe/Lisbon): tea\nI took it as 21:00."},
 	} {
 		w.want(ana, tc.text, tc.answer)
 	}
-	w.want(ben, "/remind tomorrow at 9, call mum", "Reminder 7: Sat 5 Dec 2026, 09:00 (Europe/Berlin): call mum")
+	w.want(ben, "/remind tomorrow at 9, call mum", "Reminder 11: Sat 5 Dec 2026, 09:00 (Europe/Berlin): call mum")
 	jobs := w.jobs("Ana")
-	if len(jobs) != 6 {
+	if len(jobs) != 10 {
 		t.Fatalf("%d jobs", len(jobs))
 	}
 	j := jobs[0] // the next one
 	if j.Key != "command:telegram:bot:11:3" || j.Kind != vault.Say || j.Zone != "Europe/Lisbon" || j.Words != "in 5 minutes" || j.To.Chat != ana || !j.Next.Equal(w.now.Add(5*time.Minute)) {
 		t.Errorf("stored: %+v", j)
 	}
-	if daily := jobs[3]; daily.Spec == "" || daily.Words != "every day at 8" {
+	if daily := jobs[5]; daily.Spec == "" || daily.Words != "every day at 8" {
 		t.Errorf("stored: %+v", daily)
 	}
 }
@@ -213,6 +217,8 @@ func TestSnooze(t *testing.T) {
 		t.Errorf("blue: %q", got)
 	}
 	w.want(ana, "/snooze 1 for 20 minutes", "Reminder 1: Fri 4 Dec 2026, 09:20 (Europe/Lisbon): water the fern")
+	w.want(ana, "/snooze 1 15", "Reminder 1: Fri 4 Dec 2026, 09:15 (Europe/Lisbon): water the fern")
+	w.want(ana, "/snooze 1 till monday 9", "Reminder 1: Mon 7 Dec 2026, 09:00 (Europe/Lisbon): water the fern")
 	w.want(ana, "/snooze 1 until tomorrow at 9", "Reminder 1: Sat 5 Dec 2026, 09:00 (Europe/Lisbon): water the fern")
 	w.want(ana, "/snooze 2 20 minutes", "Reminder 3: Fri 4 Dec 2026, 09:20 (Europe/Lisbon): pills\nReminder 2 keeps its rhythm: every day at 08:00, next Sat 5 Dec 2026, 08:00 (Europe/Lisbon).")
 	var next []string

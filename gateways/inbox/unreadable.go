@@ -26,15 +26,15 @@ func cannot(kind string) string {
 		return "I cannot listen to voice notes yet; please write it."
 	case "audio":
 		return "I cannot listen to audio yet; please write what matters in it."
-	case "photo", "image", "picture":
+	case "photo":
 		return "I cannot look at pictures yet; please write what is on it."
-	case "video", "video_note", "animation", "gif":
+	case "video", "video note", "animation":
 		return "I cannot watch videos yet; please write what matters in it."
 	case "sticker":
 		return "I cannot see stickers yet; please write it."
-	case "document", "file":
+	case "document":
 		return "I cannot open files yet; please copy the words into a message."
-	case "location", "venue", "place", "live_location":
+	case "location":
 		return "I cannot read places on a map yet; please write the address."
 	case "contact":
 		return "I cannot read contact cards yet; please write the name and number."

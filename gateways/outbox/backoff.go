@@ -13,9 +13,6 @@ const (
 // backoff is how long to wait after the n-th failure in a row (from 1): a second, doubled each time up to a minute, and of
 // that a random part between a half and the whole, so that many lanes do not come back at the same moment.
 func backoff(n int, random float64) time.Duration {
-	wait := maxWait
-	if n < 7 {
-		wait = min(maxWait, firstWait<<max(0, n-1))
-	}
+	wait := min(maxWait, firstWait<<min(max(0, n-1), 6))
 	return wait/2 + time.Duration(random*float64(wait/2))
 }

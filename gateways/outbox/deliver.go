@@ -58,7 +58,11 @@ func (c *courier) deliver(ctx context.Context, p vault.Part, tries int, frozen s
 		outcome, v.frozen = vault.NotSent, text // the same bytes under the same id do no harm, whoever they are for
 	}
 	v.wait, v.asked = fault.Wait, fault.Wait > 0
-	if !v.asked {
+	switch {
+	case v.asked:
+	case outcome == vault.MayHaveSent && p.Marked: // a repeat too: more of them must not pile up in somebody's chat
+		v.wait = maxWait
+	default:
 		v.wait = backoff(tries, c.o.random())
 	}
 	v.again = outcome != vault.Refused

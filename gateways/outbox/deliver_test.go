@@ -56,6 +56,25 @@ func TestDUR04OneMarkedRepeatWhenTheAnswerIsMissing(t *testing.T) {
 	}
 }
 
+// A line that swallows every answer must not fill a chat with repeats.
+func TestDUR04RepeatsOfARepeatComeAMinuteApart(t *testing.T) {
+	bubble(t, func(w *world) {
+		f := &fake{name: "tele", after: func(_ context.Context, _ vault.Part, n int) error {
+			if n < 4 {
+				return noAnswer
+			}
+			return nil
+		}}
+		w.say("tele", "a", "hello")
+		w.start(f)
+		pass(10 * time.Minute)
+		tried := f.tried()
+		if len(tried) != 4 || tried[1].at.Sub(tried[0].at) > time.Second || tried[2].at.Sub(tried[1].at) < maxWait || tried[3].at.Sub(tried[2].at) < maxWait {
+			t.Errorf("attempts: %+v", tried)
+		}
+	})
+}
+
 func TestAPanicInAGatewayIsAnUnknownOutcome(t *testing.T) {
 	bubble(t, func(w *world) {
 		f := &fake{name: "tele", answer: func(_ context.Context, out vault.Part, n int) error {
@@ -300,6 +319,9 @@ func TestLongTextsAreSplitOnceWithRoomForTheMarks(t *testing.T) {
 				t.Errorf("piece %d has %d buttons", i+1, a.buttons)
 			}
 			got = append(got, strings.Fields(text)...)
+		}
+		if f.tried()[0].buttons != 0 {
+			t.Error("the first piece was sent with the buttons of the last")
 		}
 		if diff := cmp.Diff(append(words, "after", "it"), got); diff != "" {
 			t.Error(diff)

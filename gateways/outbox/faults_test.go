@@ -73,9 +73,9 @@ func TestDUR04ManySendsOverABadLine(t *testing.T) {
 			}
 			if before := last[a.chat]; before != "" && before != text {
 				var x, y int
-				fmt.Sscanf(before, "text-%d.", &x)
-				fmt.Sscanf(text, "text-%d.", &y)
-				if y < x {
+				_, err := fmt.Sscanf(before, "text-%d.", &x)
+				_, err2 := fmt.Sscanf(text, "text-%d.", &y)
+				if err != nil || err2 != nil || y < x {
 					t.Errorf("chat %s: %q came after %q", a.chat, text, before)
 				}
 			}

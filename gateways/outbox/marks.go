@@ -11,7 +11,7 @@ import (
 )
 
 // repeatMark stands above what may have arrived before.
-const repeatMark = "↻ may be a repeat"
+const repeatMark = "↻ may be a repeat, sent again to be sure"
 
 // lateAfter is how late a part may come without saying so.
 const lateAfter = time.Minute

@@ -12,7 +12,7 @@ import (
 	"hearth/vault"
 )
 
-// job stores a reminder for Lisbon and fires it, so that its part is in the outbox.
+// fire stores a reminder for Berlin and fires it, so that its part is in the outbox.
 func (w *world) fire(due time.Time, late string) {
 	w.t.Helper()
 	p := w.people("telegram")
@@ -20,7 +20,7 @@ func (w *world) fire(due time.Time, late string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	j, err := w.v.AddJob(w.t.Context(), vault.Job{Kind: vault.Say, Person: p.ID, Conversation: c.ID, To: to("telegram", "owner"), Text: "insulin", Zone: "Europe/Lisbon", Next: due})
+	j, err := w.v.AddJob(w.t.Context(), vault.Job{Kind: vault.Say, Person: p.ID, Conversation: c.ID, To: to("telegram", "owner"), Text: "insulin", Zone: "Europe/Berlin", Next: due})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func (w *world) fire(due time.Time, late string) {
 }
 
 // SCH-37: with the line down over the due time it comes once, with the time it was due. The bubble's clock begins at
-// midnight UTC, which is Lisbon's winter time.
+// midnight UTC, an hour before the one the reminder goes by.
 func TestSCH37LateReminderSaysWhenItWasDue(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before time.Duration // how long before now it is due
@@ -40,12 +40,12 @@ func TestSCH37LateReminderSaysWhenItWasDue(t *testing.T) {
 	}{
 		"in time":            {0, 0, "", "insulin"},
 		"a little late":      {0, 40 * time.Second, "", "insulin"},
-		"line down":          {0, 40 * time.Minute, "", "insulin (was due 12:00, Telegram was out of reach)"},
-		"line down all day":  {0, 13 * time.Hour, "", "insulin (was due Sat 1 Jan, 12:00, Telegram was out of reach)"},
-		"program off":        {3 * time.Minute, 0, "I was off", "insulin (was due 11:57, I was off)"},
-		"off for days":       {48 * time.Hour, 0, "I was off", "insulin (was due Thu 30 Dec 1999, 12:00, I was off)"},
-		"off, then line too": {3 * time.Minute, time.Hour, "I was off", "insulin (was due 11:57, I was off)"},
-		"a long reason":      {time.Hour, 0, "because of this and that and yet another thing that nobody ever wanted to read in a message", "insulin (was due 11:00, because of this and that and yet another thing that nobody ever wanted to read …)"},
+		"line down":          {0, 40 * time.Minute, "", "insulin (was due 13:00, Telegram was out of reach)"},
+		"line down all day":  {0, 13 * time.Hour, "", "insulin (was due Sat 1 Jan, 13:00, Telegram was out of reach)"},
+		"program off":        {3 * time.Minute, 0, "I was off", "insulin (was due 12:57, I was off)"},
+		"off for days":       {48 * time.Hour, 0, "I was off", "insulin (was due Thu 30 Dec 1999, 13:00, I was off)"},
+		"off, then line too": {3 * time.Minute, time.Hour, "I was off", "insulin (was due 12:57, I was off)"},
+		"a long reason":      {time.Hour, 0, "because of this and that and yet another thing that nobody ever wanted to read in a message", "insulin (was due 12:00, because of this and that and yet another thing that nobody ever wanted to read …)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(w *world) {

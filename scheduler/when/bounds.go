@@ -3,7 +3,7 @@ package when
 // bounds reads "starting …", "until …", "for 5 times", "between 9 and 18", "except sunday".
 func (p *parser) bounds(ph *parts) (bool, error) {
 	begin := p.i
-	p.skip(kComma)
+	p.one(kComma)
 	at := p.i
 	notes := len(p.notes)
 	for _, read := range []func(*parts) (bool, error){p.windowed, p.starting, p.untilWhen, p.repeated, p.excepting} {
@@ -19,19 +19,19 @@ func (p *parser) bounds(ph *parts) (bool, error) {
 
 // windowed reads "between 9 and 18", "from 9 to 17", "9-17".
 func (p *parser) windowed(ph *parts) (bool, error) {
-	between, from := p.skip(kBetween), false
+	between, from := p.one(kBetween), false
 	if !between {
 		from = p.skip(kFrom, kOf)
 	}
-	p.skip(kThe)
+	p.one(kThe)
 	first, ok, err := p.hour()
 	if !ok || err != nil {
 		return false, nil
 	}
 	switch {
-	case between && p.skip(kAnd):
-	case !between && from && (p.skip(kTo, kUntil) || p.skip(kDash, kAt)):
-	case !between && !from && p.skip(kDash):
+	case between && p.one(kAnd):
+	case from && p.skip(kTo, kUntil, kDash):
+	case !between && !from && p.one(kDash):
 	default:
 		return false, nil
 	}
@@ -41,7 +41,7 @@ func (p *parser) windowed(ph *parts) (bool, error) {
 		return false, err
 	}
 	// "from 9 to 5pm", "between 9 and 5"
-	if last.half == -1 && !last.sure && !last.midnight && last.seconds() <= first.seconds() && last.hour < 12 {
+	if last.half == -1 && !last.sure && !last.midnight && last.seconds() <= first.seconds() && first.hour < 12 {
 		last.hour += 12
 	}
 	if first.half == -1 && last.half == 12 && first.hour+12 < last.hour && first.hour < 6 {
@@ -57,12 +57,16 @@ func (p *parser) windowed(ph *parts) (bool, error) {
 // hour reads a time of day where a bare number is one.
 func (p *parser) hour() (clock, bool, error) {
 	begin := p.i
-	p.skip(kAt)
-	p.skip(kThe)
-	c, ok, err := p.plainClock(true)
+	p.one(kAt)
+	p.one(kThe)
+	if m, ok := p.peek(0, kPart); ok && (m.n == partNoon || m.n == partMidnight) {
+		return p.plainClock(true)
+	}
+	// "9 to 17" is no nine minutes to five here.
+	c, ok, err := p.directClock(true)
 	if ok && err == nil {
 		err = p.halfOfDay(&c)
-		p.skip(kOclock)
+		p.one(kOclock)
 	}
 	if !ok || err != nil {
 		p.i = begin
@@ -73,7 +77,7 @@ func (p *parser) hour() (clock, bool, error) {
 // starting reads "starting next week", "from 3 May", "from friday at 9".
 func (p *parser) starting(ph *parts) (bool, error) {
 	begin := p.i
-	if !p.skip(kFrom) {
+	if p.sees(0, kStart) && p.sees(1, kOf) || !p.one(kFrom) {
 		return false, nil
 	}
 	m, err := p.moment()
@@ -90,7 +94,7 @@ func (p *parser) starting(ph *parts) (bool, error) {
 // untilWhen reads "until friday", "until 18:00".
 func (p *parser) untilWhen(ph *parts) (bool, error) {
 	begin := p.i
-	if !p.skip(kUntil) {
+	if !p.one(kUntil) {
 		return false, nil
 	}
 	m, err := p.moment()
@@ -107,10 +111,10 @@ func (p *parser) untilWhen(ph *parts) (bool, error) {
 // repeated reads "for 5 times", "5 times", "for 2 weeks", "for the next 3 days".
 func (p *parser) repeated(ph *parts) (bool, error) {
 	begin := p.i
-	said := p.skip(kFor)
-	p.skip(kThe)
-	p.skip(kNext)
-	if n, ok := p.integer(); ok && p.skip(kTimes) && !p.sees(0, kA, kPer) {
+	said := p.one(kFor)
+	p.one(kThe)
+	p.one(kNext)
+	if n, ok := p.integer(); ok && p.one(kTimes) && !p.sees(0, kA, kPer) {
 		if n < 1 || n > maxTimes {
 			return false, ask("%q: I can repeat it 1 to %d times. How often?", p.from(begin), maxTimes)
 		}
@@ -124,9 +128,9 @@ func (p *parser) repeated(ph *parts) (bool, error) {
 		return false, nil
 	}
 	p.i = begin
-	p.skip(kFor)
-	p.skip(kThe)
-	p.skip(kNext)
+	p.one(kFor)
+	p.one(kThe)
+	p.one(kNext)
 	length, ok, err := p.length()
 	if !ok || err != nil {
 		return false, err
@@ -141,14 +145,14 @@ func (p *parser) repeated(ph *parts) (bool, error) {
 // excepting reads "except sunday", "except weekends".
 func (p *parser) excepting(ph *parts) (bool, error) {
 	begin := p.i
-	if !p.skip(kExcept) {
+	if !p.one(kExcept) {
 		return false, nil
 	}
 	for {
 		p.skip(kOn, kThe)
 		if m, ok := p.take(kWeekday); ok {
 			ph.except[m.n] = true
-		} else if p.skip(kWeekend) {
+		} else if p.one(kWeekend) {
 			ph.except[0], ph.except[6] = true, true
 		} else {
 			return false, ask("I can leave out weekdays only, not %q. Which days shall it be?", p.rest(begin))
@@ -169,7 +173,7 @@ func (p *parser) moment() (*moment, error) {
 	var ph parts
 	for {
 		begin := p.i
-		p.skip(kComma)
+		p.one(kComma)
 		found := false
 		for _, read := range []func(*parts) (bool, error){p.zone, p.offset, p.day, p.partOfDay, p.clockTimes} {
 			at := p.i
@@ -215,11 +219,14 @@ func (p *parser) moment() (*moment, error) {
 		}
 		return m, nil
 	}
+	if !ph.week.IsZero() && len(ph.weekdays) == 0 && ph.edge == edgeNone {
+		m.day, m.weekOnly = ph.week, true
+		return m, nil
+	}
 	d, err := p.resolve(&ph)
 	if err != nil {
 		return nil, err
 	}
-	m.day = d.day
-	m.weekOnly = !ph.week.IsZero() && len(ph.weekdays) == 0
+	m.day, m.weekday = d.day, d.roll == rollWeek
 	return m, nil
 }

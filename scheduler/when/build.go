@@ -64,6 +64,7 @@ type builder struct {
 	until    time.Time
 	times    int
 	every    bool // elapsed time
+	lastDay  bool // the last day of the month was said
 }
 
 // elapsed builds "every 2 hours", with or without a window.
@@ -77,7 +78,7 @@ func (b *builder) elapsed() error {
 	case len(b.ph.clocks) > 0:
 		return ask("Every %s, or at %s? Say \"every day at %s\" for one time a day.", spanWords(step), b.ph.clocks[0].text(), b.ph.clocks[0].text())
 	case b.ph.part != partNone:
-		return ask("Between which times of the %s shall it be every %s?", partName(b.ph.part), spanWords(step))
+		return ask("Between which times of %s shall it be every %s?", partName(b.ph.part), spanWords(step))
 	case len(b.ph.doms) > 0 || b.ph.monthNum != 0 || len(b.ph.nth) > 0 || b.ph.lastWork || b.ph.edge != edgeNone || b.ph.ofMonth:
 		return ask("I can repeat every %s on weekdays, not on dates. When shall it be?", spanWords(step))
 	}
@@ -90,6 +91,9 @@ func (b *builder) elapsed() error {
 	}
 	if b.rec.aligned {
 		hours := int(step / time.Hour)
+		if step%time.Hour != 0 || 24%hours != 0 {
+			return ask("Every %s does not come round at the same hours each day. How often shall it be?", spanWords(step))
+		}
 		if hours > 1 {
 			b.specs = []string{fmt.Sprintf("cron 0 */%d * * *", hours)}
 		} else {
@@ -153,7 +157,7 @@ func (b *builder) clocks() error {
 		c := clock{hour: defaultHour, sure: true, half: -1}
 		if b.ph.part != partNone {
 			c = partClock(b.ph.part)
-			b.p.note("I took the %s as %s.", partName(b.ph.part), c.text())
+			b.p.note("I took %s as %s.", partName(b.ph.part), c.text())
 		} else {
 			b.dateOnly = true
 		}
@@ -161,7 +165,7 @@ func (b *builder) clocks() error {
 	}
 	for _, c := range clocks {
 		if len(b.ph.clocks) > 0 {
-			if err := b.p.withPart(&c, b.ph.part); err != nil {
+			if err := b.p.withPart(&c, b.ph.part, false); err != nil {
 				return err
 			}
 			c = b.p.likely(c)

@@ -22,12 +22,19 @@ func (b *builder) calendar() error {
 	if b.rec.interval < 1 || b.rec.interval > 1000 || b.rec.unit < uDay {
 		return ask("%q is no recurrence I can do. How often shall it be?", b.p.rest(0))
 	}
+	if ph.begin != nil && ph.begin.weekday && b.base.Equal(midnight(b.p.wall)) && !b.open(b.base) {
+		b.base = b.base.AddDate(0, 0, 7)
+	}
 	if ph.edge != edgeNone {
 		b.edge()
 	}
+	if b.rec.unit >= uMonth && len(ph.clocks) > 0 && ph.clocks[0].bare && len(ph.doms)+len(ph.nth) == 0 && !ph.lastWork {
+		return ask("Is %d a day or a time? Say for example \"on the %s\" or \"at %d\".", ph.clocks[0].hour, ordinal(ph.clocks[0].hour), ph.clocks[0].hour)
+	}
 	dated := len(ph.doms) > 0 || len(ph.nth) > 0 || ph.lastWork
 	weekly := len(ph.weekdays) > 0 && len(ph.nth) == 0 || ph.weekend
-	if b.rec.need > 1 && !(b.rec.unit == uDay && len(ph.clocks) == b.rec.need || b.rec.unit == uWeek && len(ph.weekdays) == b.rec.need) {
+	enough := b.rec.unit == uDay && len(ph.clocks) == b.rec.need || b.rec.unit == uWeek && len(ph.weekdays) == b.rec.need
+	if b.rec.need > 1 && !enough {
 		return ask("At which times shall it be, %q? Say for example \"every day at 8 and 20:00\".", b.rec.words)
 	}
 	switch b.rec.unit {
@@ -70,7 +77,7 @@ func (b *builder) edge() {
 	case b.rec.unit == uMonth && begin:
 		ph.doms = append(ph.doms, 1)
 	case b.rec.unit == uMonth:
-		ph.doms = append(ph.doms, 31)
+		ph.doms, b.lastDay = append(ph.doms, 31), true
 	case b.rec.unit == uWeek && begin:
 		ph.weekdays = append(ph.weekdays, int(time.Monday))
 	case b.rec.unit == uWeek:
@@ -228,7 +235,7 @@ func (b *builder) monthly() error {
 	slices.Sort(doms)
 	doms = slices.Compact(doms)
 	last := doms[len(doms)-1]
-	if last > 28 {
+	if last > 28 && !b.lastDay {
 		b.p.note("In months without a %s I take the last day.", ordinal(last))
 	}
 	if b.rec.interval == 1 {
@@ -293,7 +300,7 @@ func (b *builder) yearly() error {
 	month := time.Month(ph.monthNum)
 	if len(ph.nth) > 0 {
 		if month == 0 || len(ph.nth) > 1 {
-			return ask("Of which month shall it be every year?")
+			return ask("I can do one date a year. Of which month shall it be?")
 		}
 		start := b.firstMonth(func(first time.Time) []time.Time {
 			if day, ok := nthWeekday(first, ph.nth[0], ph.weekdays[0]); ok && first.Month() == month {

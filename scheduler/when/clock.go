@@ -7,9 +7,14 @@ type clock struct {
 	hour, minute, second int
 	half                 int  // 12 when pm was said, 0 when am was said, -1 when neither
 	sure                 bool // said so that it can only be a 24-hour time: 09:00, 21:30, noon
+	bare                 bool // a number and nothing else
 	plain                bool // typed like 3:15 in a language of 24-hour clocks
+	soft                 bool // sure, unless a part of the day says otherwise: 10:30, 11:00
 	midnight             bool // the end of the day, unless the day begins with it
 }
+
+// open says whether the clock may still mean the other half of the day.
+func (c clock) open() bool { return !c.sure || c.soft }
 
 // seconds of the day.
 func (c clock) seconds() int { return c.hour*3600 + c.minute*60 + c.second }
@@ -51,9 +56,9 @@ func (p *parser) clockTimes(ph *parts) (bool, error) {
 // clock reads one time of day.
 func (p *parser) clock() (clock, bool, error) {
 	begin := p.i
-	at := p.skip(kAt)
+	at := p.one(kAt)
 	if at {
-		p.skip(kThe)
+		p.one(kThe)
 	}
 	c, ok, err := p.plainClock(at)
 	if err != nil {
@@ -75,7 +80,7 @@ func (p *parser) clock() (clock, bool, error) {
 	if p.sees(0, kVague) && p.glued(0) {
 		return clock{}, false, ask("%q is not exact. At what time shall it be?", p.from(begin)+p.items[p.i].text)
 	}
-	if c.hour > 24 || c.hour == 24 && c.minute+c.second > 0 || c.minute > 59 {
+	if c.hour == 24 {
 		return clock{}, false, ask("%q is no time of day. What time do you mean?", p.from(begin))
 	}
 	return c, true, nil
@@ -84,7 +89,7 @@ func (p *parser) clock() (clock, bool, error) {
 // halfOfDay takes am or pm.
 func (p *parser) halfOfDay(c *clock) error {
 	begin := p.i
-	half := -1
+	var half int
 	switch {
 	case p.sees(0, kAM) && !p.sees(1, kNum, kOrd):
 		half = 0
@@ -108,37 +113,39 @@ func (p *parser) halfOfDay(c *clock) error {
 
 // plainClock reads a time of day without am and pm. at says that "at" came before, which makes a bare number a time.
 func (p *parser) plainClock(at bool) (clock, bool, error) {
-	if m, ok := p.peek(0, kPart); ok && (m.n == partNoon || m.n == partMidnight || m.n == partLunch && at) {
+	if m, ok := p.peek(0, kPart); ok && (m.n == partNoon || m.n == partMidnight) {
 		p.i++
-		switch m.n {
-		case partMidnight:
+		if m.n == partMidnight {
 			return clock{sure: true, midnight: true, half: -1}, true, nil
-		case partLunch:
-			p.note("I took lunchtime as 12:30.")
-			return clock{hour: 12, minute: 30, sure: true, half: -1}, true, nil
 		}
 		return clock{hour: 12, sure: true, half: -1}, true, nil
 	}
 	if c, ok := p.relativeClock(); ok {
 		return c, true, nil
 	}
+	return p.directClock(at)
+}
+
+// directClock reads a time of day that begins with its hour.
+func (p *parser) directClock(at bool) (clock, bool, error) {
 	lit := p.literal(0)
 	if lit.clock {
 		p.i++
 		c := clock{hour: lit.hour, minute: lit.minute, second: lit.second, half: -1}
-		c.sure = lit.padded || lit.hour > 12 || lit.hour == 0
+		c.sure = lit.padded || lit.two || lit.hour > 12 || lit.hour == 0
+		c.soft = !lit.padded && lit.hour >= 10 && lit.hour <= 12
 		c.plain = p.lang.military
 		return p.endOfDay(c), true, nil
 	}
 	begin := p.i
 	n, ok := p.integer()
-	if !ok || p.items[begin].means[0].kind == kA {
+	if !ok || p.items[begin].means[0].kind == kA || p.sees(0, kMonth) {
 		p.i = begin
 		return clock{}, false, nil
 	}
 	if lit.digits >= 3 {
 		// "at 1830", "0930 hours"
-		hours := p.skip(kOclock) || p.sees(0, kUnit) && p.skip(kUnit)
+		hours := p.one(kOclock) || p.sees(0, kUnit) && p.one(kUnit)
 		if (at || hours) && n%100 < 60 && n < 2400 && lit.digits == 4 {
 			return clock{hour: n / 100, minute: n % 100, sure: true, half: -1}, true, nil
 		}
@@ -155,10 +162,13 @@ func (p *parser) plainClock(at bool) (clock, bool, error) {
 		return clock{}, false, ask("%d is no hour of the day. At what time do you mean?", n)
 	}
 	if p.hourMark(at) {
-		c.sure = c.sure || p.lang.military
+		if p.lang.military && !c.sure {
+			c.sure, c.soft = true, true
+		}
 		p.minutes(&c)
 		return p.endOfDay(c), true, nil
 	}
+	c.bare = !at && lit.digits > 0
 	p.spokenMinutes(&c, at)
 	return p.endOfDay(c), true, nil
 }
@@ -173,7 +183,7 @@ func (p *parser) endOfDay(c clock) clock {
 
 // hourMark takes what marks a number as an hour: 9h, 9 Uhr, 9 o'clock, à 9 heures.
 func (p *parser) hourMark(at bool) bool {
-	if p.skip(kOclock) {
+	if p.one(kOclock) {
 		return true
 	}
 	if m, ok := p.peek(0, kUnit); ok && m.n == uHour && m.m == 1 && (p.glued(0) || at || p.lang.military) {
@@ -217,8 +227,8 @@ func (p *parser) spokenMinutes(c *clock, at bool) {
 // addedMinutes takes "and a half", "y cuarto", "menos diez", "moins le quart".
 func (p *parser) addedMinutes(c *clock) bool {
 	begin := p.i
-	minus := p.skip(kMinus)
-	if !minus && !p.skip(kAnd) {
+	minus := p.one(kMinus)
+	if !minus && !p.one(kAnd) {
 		return false
 	}
 	p.skip(kThe, kA)
@@ -226,9 +236,9 @@ func (p *parser) addedMinutes(c *clock) bool {
 	switch {
 	case p.lang.name == "English":
 		// "at 8 and half" is no English time.
-	case p.skip(kHalf):
+	case p.one(kHalf):
 		minutes = 30
-	case p.skip(kQuarter):
+	case p.one(kQuarter):
 		minutes = 15
 	default:
 		n, ok := p.integer()
@@ -253,16 +263,16 @@ func (p *parser) relativeClock() (clock, bool) {
 	begin := p.i
 	minutes := 0
 	switch {
-	case p.skip(kHalfTo):
+	case p.one(kHalfTo):
 		if n, ok := p.integer(); ok && n >= 1 && n <= 12 {
 			return clock{hour: (n + 23) % 24, minute: 30, half: -1}, true
 		}
 		p.i = begin
 		return clock{}, false
-	case p.skip(kHalf):
+	case p.one(kHalf):
 		minutes = 30
 	case p.sees(0, kQuarter), p.sees(0, kA) && p.sees(1, kQuarter):
-		p.skip(kA)
+		p.one(kA)
 		p.i++
 		minutes = 15
 	default:
@@ -274,6 +284,9 @@ func (p *parser) relativeClock() (clock, bool) {
 		minutes = n
 		if m, ok := p.peek(0, kUnit); ok && m.n == uMinute {
 			p.i++
+		} else if n%5 != 0 { // "9 to 5" are no minutes
+			p.i = begin
+			return clock{}, false
 		}
 	}
 	past, to := p.sees(0, kPast), p.sees(0, kTo)
@@ -286,7 +299,7 @@ func (p *parser) relativeClock() (clock, bool) {
 		p.i = begin
 		return clock{}, false
 	}
-	p.skip(kThe)
+	p.one(kThe)
 	c := clock{half: -1}
 	before := p.sees(0, kHalfTo) // fünf vor halb acht
 	if before {
@@ -300,7 +313,7 @@ func (p *parser) relativeClock() (clock, bool) {
 		}
 	} else {
 		n, ok := p.integer()
-		if !ok || n > 24 || p.sees(0, kUnit) && !p.hourMark(true) {
+		if !ok || n > 24 || p.lang.name == "English" && n > 12 || p.sees(0, kUnit) && !p.hourMark(true) {
 			p.i = begin
 			return clock{}, false
 		}

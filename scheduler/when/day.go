@@ -9,9 +9,13 @@ import (
 // What belongs together may come in several parts, "friday" + "next week".
 func (p *parser) day(ph *parts) (bool, error) {
 	begin := p.i
+	if p.one(kAt) {
+		p.one(kThe)
+		if !p.sees(0, kEnd, kStart, kWeekend) {
+			p.i = begin
+		}
+	}
 	p.skip(kOn, kThe, kOf, kComma)
-	p.skip(kThe)
-	prefixed := p.i > begin
 	for _, read := range []func(*parts) (bool, error){p.shift, p.fullDate, p.edges, p.nthDay, p.monthDay, p.weekdayNames, p.weekend, p.calendarUnit} {
 		at, had := p.i, ph.hasDay()
 		ok, err := read(ph)
@@ -28,10 +32,7 @@ func (p *parser) day(ph *parts) (bool, error) {
 		}
 		p.i = at
 	}
-	if prefixed {
-		return p.dayOfMonth(ph)
-	}
-	return false, nil
+	return p.dayOfMonth(ph)
 }
 
 // twice is the question for a phrase with two dates.
@@ -136,19 +137,20 @@ func (p *parser) monthDay(ph *parts) (bool, error) {
 	begin := p.i
 	var doms []int
 	for {
-		lit := p.literal(0)
+		at, lit := p.i, p.literal(0)
 		n, ok := p.ordinalOrNumber()
 		if !ok || n < 1 || n > 31 || lit.digits > 2 {
+			p.i = at
 			break
 		}
 		doms = append(doms, n)
 		if !p.skip(kAnd, kComma) {
 			break
 		}
-		p.skip(kThe)
+		p.one(kThe)
 	}
 	p.skip(kOf, kThe)
-	next, this := p.skip(kNext), p.skip(kThis)
+	next, this := p.one(kNext), p.one(kThis)
 	m, ok := p.take(kMonth)
 	if !ok {
 		return false, nil
@@ -159,7 +161,7 @@ func (p *parser) monthDay(ph *parts) (bool, error) {
 	if len(doms) == 0 && len(ph.nth) == 0 && !ph.lastWork && ph.edge == edgeNone {
 		// "feb 3rd", but not "feb 9:00" or "feb 9 pm"
 		at := p.i
-		p.skip(kThe)
+		p.one(kThe)
 		lit := p.literal(0)
 		n, ok := p.ordinalOrNumber()
 		if ok && n >= 1 && n <= 31 && lit.digits <= 2 && !p.sees(0, kAM, kPM, kOclock, kUnit) {
@@ -168,7 +170,7 @@ func (p *parser) monthDay(ph *parts) (bool, error) {
 			p.i = at
 		}
 	}
-	next = next || p.skip(kNext)
+	next = next || p.nextAfter()
 	ph.monthNum = m.n
 	if len(doms) > 0 {
 		ph.doms = doms
@@ -207,11 +209,15 @@ func (p *parser) ordinalOrNumber() (int, bool) {
 	return n, ok
 }
 
-// dayOfMonth reads "the 31st", "the 1st and 15th", after "on" or "the".
+// dayOfMonth reads "the 31st", "the 1st and 15th", after "on" or "the", and "31st" alone.
 func (p *parser) dayOfMonth(ph *parts) (bool, error) {
 	begin := p.i
-	if p.sees(-1, kAt) {
-		return false, nil // "às 9"
+	switch lit := p.literal(0); {
+	case p.sees(-1, kAt, kIn):
+		return false, nil // "às 9", "en 9"
+	case p.sees(-1, kOn, kThe, kEvery), lit.ordinal && endsInLetter(p.items[begin].text):
+	default:
+		return false, nil
 	}
 	var doms []int
 	for {
@@ -220,10 +226,10 @@ func (p *parser) dayOfMonth(ph *parts) (bool, error) {
 			if !p.skip(kAnd, kComma) {
 				break
 			}
-			p.skip(kOn)
-			p.skip(kThe)
+			p.one(kOn)
+			p.one(kThe)
 		}
-		lit, bare := p.literal(0), !p.sees(0, kOrd) && !(p.sees(-1, kThe))
+		lit, bare := p.literal(0), !p.sees(0, kOrd) && !p.sees(-1, kThe)
 		n, ok := p.ordinalOrNumber()
 		if !ok || n < 1 || n > 31 || lit.digits > 2 || p.sees(0, kUnit, kOclock, kAM, kPM, kTimes, kMonth) || bare && p.lang.name == "English" {
 			p.i = at
@@ -247,10 +253,7 @@ func (p *parser) dayOfMonth(ph *parts) (bool, error) {
 // weekdayNames reads "friday", "next friday", "friday week", "monday and thursday".
 func (p *parser) weekdayNames(ph *parts) (bool, error) {
 	begin := p.i
-	next, this := p.skip(kNext), p.skip(kThis)
-	if !next && !this && p.sees(0, kLast) && p.sees(1, kWeekday) {
-		return false, ask("%q lies in the past. Which day do you mean?", p.rest(begin))
-	}
+	next, this := p.one(kNext), p.one(kThis)
 	article := p.lang.articleRecurs && p.sees(-1, kThe)
 	var days []int
 	for {
@@ -275,7 +278,6 @@ func (p *parser) weekdayNames(ph *parts) (bool, error) {
 			ph.plural = true
 		default:
 			p.i = at
-			ok = false
 		}
 		if p.i == at {
 			break
@@ -287,7 +289,7 @@ func (p *parser) weekdayNames(ph *parts) (bool, error) {
 	if len(ph.weekdays) > 0 && len(ph.nth) == 0 {
 		return false, p.twice(ph, begin)
 	}
-	next = next || p.skip(kNext)
+	next = next || p.nextAfter()
 	ph.weekdays = append(ph.weekdays, days...)
 	slices.Sort(ph.weekdays)
 	ph.weekdays = slices.Compact(ph.weekdays)
@@ -299,16 +301,24 @@ func (p *parser) weekdayNames(ph *parts) (bool, error) {
 	return true, nil
 }
 
+// nextAfter takes a "next" that follows its noun, "lundi prochain", but not the one of "friday next week".
+func (p *parser) nextAfter() bool {
+	if !p.sees(0, kNext) || p.sees(1, kUnit, kMonth, kWeekday, kWeekend) {
+		return false
+	}
+	p.i++
+	return true
+}
+
 // weekdayRange reads "monday to friday", "mon-fri", which recurs.
 func (p *parser) weekdayRange(ph *parts) (bool, error) {
 	begin := p.i
 	p.skip(kFrom, kOf, kOn, kThe)
 	first, ok := p.take(kWeekday)
-	if !ok || !p.sees(0, kTo, kUntil, kDash) {
+	if !ok || !p.skip(kTo, kUntil, kDash) && !p.glued(0) { // a hyphen between letters only glues: "mon-fri"
 		return false, nil
 	}
-	p.i++
-	p.skip(kThe)
+	p.one(kThe)
 	last, ok := p.take(kWeekday)
 	if !ok {
 		return false, nil

@@ -52,7 +52,7 @@ func spanWords(step time.Duration) string {
 	units := []struct {
 		size time.Duration
 		name string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}}
+	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}}
 	var parts []string
 	for _, u := range units {
 		n := int(step / u.size)
@@ -91,18 +91,25 @@ func nth(n int) string {
 	return ordinal(n)
 }
 
-// everyNth writes "every", "every second", "every third" before a noun.
-func everyNth(n int) string {
+// everyNth writes "every day", "every second day", "every 10th day".
+func everyNth(n int, noun string) string {
 	if n <= 1 {
-		return "every"
+		return "every " + noun
 	}
-	return "every " + nth(n)
+	return "every " + nth(n) + " " + noun
 }
 
 // dayList writes "Monday and Thursday", weekdays and weekends by their name.
 func dayList(days [7]bool) string {
 	if days == [7]bool{false, true, true, true, true, true, false} {
 		return "weekday"
+	}
+	if count(days) == 6 {
+		for d, on := range days {
+			if !on {
+				return "day except " + time.Weekday(d).String()
+			}
+		}
 	}
 	var names []string
 	for i := range 7 {
@@ -133,6 +140,25 @@ func numbers(ns []int, write func(int) string) string {
 	return list(texts, "and")
 }
 
+// ranges writes "9 to 17", "6, 8 and 20 to 23".
+func ranges(ns []int) string {
+	var texts []string
+	for i := 0; i < len(ns); {
+		j := i
+		for j+1 < len(ns) && ns[j+1] == ns[j]+1 {
+			j++
+		}
+		if j > i+1 {
+			texts = append(texts, fmt.Sprintf("%d to %d", ns[i], ns[j]))
+			i = j + 1
+			continue
+		}
+		texts = append(texts, strconv.Itoa(ns[i]))
+		i++
+	}
+	return list(texts, "and")
+}
+
 // bitList lists the bits that are set.
 func bitList(mask uint64, high int) []int {
 	var ns []int
@@ -145,7 +171,11 @@ func bitList(mask uint64, high int) []int {
 }
 
 func (r cronRule) words() string {
-	return r.dayWords() + r.monthWords() + r.clockWords()
+	text := r.dayWords() + r.monthWords() + r.clockWords()
+	if strings.HasPrefix(text, "every day every ") {
+		return strings.TrimPrefix(text, "every day ")
+	}
+	return text
 }
 
 // dayWords writes on which days, "" when the time words say it ("every 15 minutes").
@@ -195,8 +225,9 @@ func (r cronRule) clockWords() string {
 		text = clocks(hours, minutes)
 	case len(minutes) == 60:
 		text = "every minute"
-	case r.everyHour() && len(minutes) == 1 && minutes[0] == 0:
-		text = "every hour"
+	case len(minutes) == 1 && minutes[0] == 0 && 24%len(hours) == 0 && evenly(hours, 24/len(hours)):
+		text = "every " + spanWords(time.Duration(24/len(hours))*time.Hour) + " on the hour"
+		hours = nil // said
 	case len(minutes) > 1 && 60%len(minutes) == 0 && evenly(minutes, 60/len(minutes)):
 		text = fmt.Sprintf("every %d minutes", 60/len(minutes))
 	default:
@@ -206,7 +237,7 @@ func (r cronRule) clockWords() string {
 		}
 	}
 	if len(hours)*len(minutes) > 6 && !r.everyHour() {
-		text += " in the hours " + numbers(hours, strconv.Itoa)
+		text += " in the hours " + ranges(hours)
 	}
 	if r.dayWords()+r.monthWords() == "" {
 		return text
@@ -227,7 +258,7 @@ func evenly(ns []int, step int) bool {
 func (r monthly) words() string {
 	text := "on the " + numbers(r.days, ordinal) + " of every month"
 	if len(r.days) == 1 && r.days[0] == 31 {
-		text += " (the last day in short months)"
+		text = "on the last day of every month"
 	} else if r.days[len(r.days)-1] > 28 {
 		text += " (or the last day of a shorter month)"
 	}
@@ -254,6 +285,9 @@ func (r window) words() string {
 		return text
 	case "1-5":
 		return text + " on weekdays"
+	}
+	if count(r.days) == 6 {
+		return text + " every " + dayList(r.days)
 	}
 	return text + " on " + dayList(r.days)
 }

@@ -34,13 +34,13 @@ func (r calendarRule) dayWords(n int) string {
 	case len(o.Bysetpos) > 0 && clamped == 0:
 		return ""
 	case o.Freq == rrule.DAILY && len(nths)+len(o.Bymonth)+len(o.Bymonthday) == 0 && days == [7]bool{}:
-		return everyNth(n) + " day"
+		return everyNth(n, "day")
 	case o.Freq == rrule.WEEKLY && len(nths)+len(o.Bymonth)+len(o.Bymonthday) == 0:
 		if days == ([7]bool{}) {
 			days[o.Dtstart.Weekday()] = true
 		}
 		if count(days) == 1 {
-			return everyNth(n) + " " + dayList(days)
+			return everyNth(n, dayList(days))
 		}
 		if n == 1 {
 			return "every " + dayList(days)
@@ -50,7 +50,7 @@ func (r calendarRule) dayWords(n int) string {
 		}
 		return fmt.Sprintf("every %d weeks on %s", n, dayList(days))
 	case o.Freq == rrule.MONTHLY && len(o.Bymonth) == 0:
-		period := "of " + everyNth(n) + " month"
+		period := "of " + everyNth(n, "month")
 		switch {
 		case len(nths) > 0 && days == [7]bool{} && len(o.Bymonthday) == 0:
 			return "on the " + list(nths, "and") + " " + period
@@ -74,14 +74,14 @@ func (r calendarRule) dayWords(n int) string {
 		month := numbers(months, func(m int) string { return time.Month(m).String() })
 		switch {
 		case len(nths) > 0 && days == [7]bool{} && len(o.Bymonthday) == 0 && len(o.Bymonth) > 0:
-			return "on the " + list(nths, "and") + " of " + month + " " + everyNth(n) + " year"
+			return "on the " + list(nths, "and") + " of " + month + " " + everyNth(n, "year")
 		case len(nths) == 0 && days == [7]bool{} && len(o.Bymonthday) <= 1 && (len(o.Bymonthday) == len(o.Bymonth)):
 			day := o.Dtstart.Day()
 			if len(o.Bymonthday) == 1 {
 				day = o.Bymonthday[0]
 			}
 			if day > 0 {
-				return fmt.Sprintf("%s year on %d %s", everyNth(n), day, month)
+				return fmt.Sprintf("%s on %d %s", everyNth(n, "year"), day, month)
 			}
 		}
 	}

@@ -10,59 +10,59 @@ import (
 type kind uint8
 
 const (
-	kNum      kind = iota + 1 // n
-	kTens                     // twenty, thirty …: a kNum that a smaller one may follow
-	kTenths                   // n tenths: anderthalb
-	kOrd                      // n-th
-	kA                        // a, an, one
-	kHalf                     // half
-	kHalfTo                   // halb (acht): half an hour before
-	kQuarter                  // quarter
-	kUnit                     // unit n, m times
-	kWeekday                  // weekday n, 0 is Sunday; m=1 for a plural, which recurs
-	kWorkday                  // Monday to Friday; m=1 for a plural
-	kWeekend                  // m=1 for a plural
-	kMonth                    // month n
-	kShift                    // n days from today
-	kPart                     // part of the day n
-	kTonight                  // today, part n
-	kIn                       // in (2 hours)
-	kFromNow                  // (2 hours) from now
-	kAgo                      // (2 hours) ago
-	kAt                       // at (9)
-	kOn                       // on (Friday)
-	kOf                       // of, which may also be "in the" before a part of the day
-	kThe                      // the
-	kAnd                      // and
-	kEvery                    // every
-	kOther                    // (every) other
-	kNext                     // next, before or after its noun
-	kThis                     // this
-	kLast                     // last
-	kPast                     // (quarter) past
-	kTo                       // (quarter) to
-	kMinus                    // (siete) menos (cuarto)
-	kAM                       // am
-	kPM                       // pm
-	kOclock                   // o'clock, Uhr
-	kEnd                      // end of
-	kStart                    // beginning of
-	kUntil                    // until
-	kFrom                     // from, starting
-	kFor                      // for
-	kTimes                    // times
-	kBetween                  // between
-	kAfter                    // after
-	kBefore                   // before
-	kVague                    // around, -ish, some time: never precise enough
-	kHoliday                  // a feast whose date is not known here
-	kNow                      // now
-	kAdverb                   // daily: every m times unit n
-	kUnclear                  // biweekly: two readings
-	kExcept                   // except
-	kOnce                     // n times (a week)
-	kPer                      // (once) per (week)
-	kNoise                    // please
+	kNum     kind = iota + 1 // n
+	kTens                    // twenty, thirty …: a kNum that a smaller one may follow
+	kTenths                  // n tenths: anderthalb
+	kOrd                     // n-th
+	kA                       // a, an, one
+	kHalf                    // half
+	kHalfTo                  // halb (acht): half an hour before
+	kQuarter                 // quarter
+	kUnit                    // unit n, m times
+	kWeekday                 // weekday n, 0 is Sunday; m=1 for a plural, which recurs
+	kWorkday                 // Monday to Friday; m=1 for a plural
+	kWeekend                 // m=1 for a plural
+	kMonth                   // month n
+	kShift                   // n days from today
+	kPart                    // part of the day n
+	kTonight                 // today, part n
+	kIn                      // in (2 hours)
+	kFromNow                 // (2 hours) from now
+	kAgo                     // (2 hours) ago
+	kAt                      // at (9)
+	kOn                      // on (Friday)
+	kOf                      // of, which may also be "in the" before a part of the day
+	kThe                     // the
+	kAnd                     // and
+	kEvery                   // every
+	kOther                   // (every) other
+	kNext                    // next, before or after its noun
+	kThis                    // this
+	kLast                    // last
+	kPast                    // (quarter) past
+	kTo                      // (quarter) to
+	kMinus                   // (siete) menos (cuarto)
+	kAM                      // am
+	kPM                      // pm
+	kOclock                  // o'clock, Uhr
+	kEnd                     // end of
+	kStart                   // beginning of
+	kUntil                   // until
+	kFrom                    // from, starting
+	kFor                     // for
+	kTimes                   // times
+	kBetween                 // between
+	kAfter                   // after
+	kBefore                  // before
+	kVague                   // around, -ish, some time: never precise enough
+	kHoliday                 // a feast whose date is not known here
+	kNow                     // now
+	kAdverb                  // daily: every m times unit n
+	kUnclear                 // biweekly: two readings
+	kExcept                  // except
+	kOnce                    // n times (a week)
+	kPer                     // (once) per (week)
+	kNoise                   // please
 	kComma
 	kDash
 	kLiteral
@@ -121,6 +121,8 @@ type lexicon struct {
 	military bool // hours without am and pm are those of the 24-hour clock
 	// articleRecurs says that "le lundi", "il lunedì" without a date may mean every Monday.
 	articleRecurs bool
+	// nextIsComing says that "el próximo viernes" is the coming Friday, not the one of next week.
+	nextIsComing bool
 }
 
 func newLexicon(l lexicon, entries ...[]entry) *lexicon {

@@ -12,8 +12,14 @@ var german = sync.OnceValue(func() *lexicon {
 			"achtzehnt neunzehnt zwanzigst einundzwanzigst zweiundzwanzigst dreiundzwanzigst vierundzwanzigst funfundzwanzigst sechsundzwanzigst "+
 			"siebenundzwanzigst achtundzwanzigst neunundzwanzigst dreissigst einunddreissigst"), "e en er es em"),
 		endings([]entry{
-			{kNext, 0, 0, "nachst"}, {kNext, 0, 0, "naechst"}, {kNext, 0, 0, "kommend"}, {kThis, 0, 0, "dies"}, {kLast, 0, 0, "letzt"},
-			{kEvery, 0, 0, "jed"}, {kOther, 0, 0, "ander"}, {kHalf, 0, 0, "halb"},
+			{kNext, 0, 0, "nachst"},
+			{kNext, 0, 0, "naechst"},
+			{kThis, 0, 0, "kommend"},
+			{kThis, 0, 0, "dies"},
+			{kLast, 0, 0, "letzt"},
+			{kEvery, 0, 0, "jed"},
+			{kOther, 0, 0, "ander"},
+			{kHalf, 0, 0, "halb"},
 		}, "e en er es em"),
 		germanTime, germanWords,
 	)

@@ -4,7 +4,7 @@ import "sync"
 
 var spanish = sync.OnceValue(func() *lexicon {
 	return newLexicon(
-		lexicon{name: "Spanish", dayFirst: true, military: true},
+		lexicon{name: "Spanish", nextIsComing: true, dayFirst: true, military: true},
 		counted(kNum, 2, "dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis diecisiete dieciocho diecinueve "+
 			"veinte veintiuno veintidos veintitres veinticuatro veinticinco veintiseis veintisiete veintiocho veintinueve"),
 		spanishTime, spanishWords,

@@ -4,7 +4,7 @@ import "sync"
 
 var italian = sync.OnceValue(func() *lexicon {
 	return newLexicon(
-		lexicon{name: "Italian", dayFirst: true, military: true, articleRecurs: true},
+		lexicon{name: "Italian", nextIsComing: true, dayFirst: true, military: true, articleRecurs: true},
 		counted(kNum, 2, "due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove "+
 			"venti ventuno ventidue ventitre ventiquattro venticinque ventisei ventisette ventotto ventinove trenta trentuno"),
 		italianTime, italianWords,

@@ -4,7 +4,7 @@ import "sync"
 
 var portuguese = sync.OnceValue(func() *lexicon {
 	return newLexicon(
-		lexicon{name: "Portuguese", dayFirst: true, military: true},
+		lexicon{name: "Portuguese", nextIsComing: true, dayFirst: true, military: true},
 		counted(kNum, 2, "dois tres quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove"),
 		portugueseTime, portugueseWords,
 	)

@@ -10,7 +10,7 @@ import (
 // Cron lines and RRULEs are not words: they are recognised by their shape, before any language is tried.
 
 var (
-	cronShape  = regexp.MustCompile(`^(?:[\d*?][-\d*/,?LlWw#]*|(?i:(?:sun|mon|tue|wed|thu|fri|sat|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[-a-z0-9,/#]*))$`)
+	cronShape  = regexp.MustCompile(`^(?:[\d*?Ll][-\d*/,?LlWw#]*|(?i:(?:sun|mon|tue|wed|thu|fri|sat|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[-a-z0-9,/#]*))$`)
 	cronPrefix = regexp.MustCompile(`(?i)^cron(?:tab)?\s*[: ]\s*`)
 	rrulePart  = regexp.MustCompile(`(?i)^(?:rrule\s*[: ]\s*)?(?:(?:dtstart|freq)\b|rrule:)`)
 	cronZone   = regexp.MustCompile(`(?i)^(?:cron_)?tz=`)
@@ -99,14 +99,12 @@ func parseNickname(name string, rest []string, now time.Time) (Result, error) {
 
 // parseRRule reads an RRULE as calendars write it. Without a DTSTART it counts from today, at 09:00 if it names no hour.
 func parseRRule(text string, now time.Time) (Result, error) {
-	text = strings.ToUpper(strings.NewReplacer("\r", "", "\n", ";", " ", "").Replace(text))
-	text = strings.TrimPrefix(text, "RRULE:")
-	text = strings.TrimPrefix(text, "RRULE")
-	text = strings.ReplaceAll(text, "RRULE:", "")
+	text = strings.Join(strings.Fields(strings.ToUpper(text)), ";")
 	var parts []string
 	var until time.Time
 	times, started, hour := 0, false, false
 	for part := range strings.SplitSeq(text, ";") {
+		part = strings.TrimPrefix(strings.TrimPrefix(part, "RRULE"), ":")
 		if value, ok := strings.CutPrefix(part, "DTSTART:"); ok {
 			part = "DTSTART=" + value
 		}
@@ -141,7 +139,7 @@ func parseRRule(text string, now time.Time) (Result, error) {
 		parts = append([]string{"DTSTART=" + start.Format(rruleLayout)}, parts...)
 	}
 	spec := "rrule " + strings.Join(parts, ";")
-	if times > 0 {
+	if times > 0 && started {
 		// COUNT counts from DTSTART, which may be long ago.
 		if r, err := readRRule([]string{strings.Join(parts, ";")}); err == nil {
 			last, ok := lastOf(schedule{wall: r, until: until}, now.Location(), instantOf(r.option.Dtstart, now.Location()).Add(-time.Second), times)
@@ -151,7 +149,7 @@ func parseRRule(text string, now time.Time) (Result, error) {
 		}
 		return finish(now, spec, time.Time{}, until, 0, dateOnly)
 	}
-	return finish(now, spec, time.Time{}, until, 0, dateOnly)
+	return finish(now, spec, time.Time{}, until, times, dateOnly)
 }
 
 // rruleUntil reads a date, a wall, or an instant in UTC as a wall.

@@ -49,17 +49,18 @@ func (p *parser) length() (span, bool, error) {
 	begin := p.i
 	var total span
 	found := false
+	last := uYear + 1
 	for {
 		at := p.i
 		if found {
 			p.skip(kComma, kAnd)
 		}
-		part, ok := p.lengthPart(found)
-		if !ok {
+		part, unit, ok := p.lengthPart()
+		if !ok || unit >= last { // "2 hours 3 hours" are not five
 			p.i = at
 			break
 		}
-		found = true
+		found, last = true, unit
 		total.months += part.months
 		total.days += part.days
 		total.elapsed += part.elapsed
@@ -74,57 +75,70 @@ func (p *parser) length() (span, bool, error) {
 }
 
 // lengthPart reads one count and unit.
-func (p *parser) lengthPart(more bool) (span, bool) {
+func (p *parser) lengthPart() (s span, size int, ok bool) {
 	n, unit, ok := p.counted()
 	if !ok {
-		return span{}, false
+		return span{}, 0, false
 	}
 	// "2h30"
 	if unit.n == uHour && unit.m == 1 && p.glued(0) && p.literal(0).number >= 0 && p.literal(0).number < 60 && !p.sees(1, kUnit) {
 		minutes, _ := p.integer()
-		return span{elapsed: time.Duration(n/whole)*time.Hour + time.Duration(minutes)*time.Minute}, true
+		return span{elapsed: time.Duration(n/whole)*time.Hour + time.Duration(minutes)*time.Minute}, uMinute, true
 	}
-	// "an hour and a half", "an hour and a quarter"
-	at := p.i
-	if p.skip(kAnd) {
-		p.skip(kA)
+	s, ok = spanOf((n+p.andPart())*unit.m, unit.n)
+	return s, unit.n, ok
+}
+
+// andPart takes "and a half", "and a quarter" after a unit, in twentieths.
+func (p *parser) andPart() int {
+	begin := p.i
+	if p.one(kAnd) {
+		p.one(kA)
 		switch {
-		case p.skip(kHalf) && !p.sees(0, kA, kUnit):
-			n += whole / 2
-			at = p.i
+		case p.one(kHalf) && !p.sees(0, kA, kUnit):
+			return whole / 2
 		case p.sees(0, kQuarter) && !p.sees(1, kOf, kA):
 			p.i++
-			n += whole / 4
-			at = p.i
+			return whole / 4
 		}
 	}
-	p.i = at
-	return spanOf(n*unit.m, unit.n)
+	p.i = begin
+	return 0
 }
 
 // counted reads a count with its unit: "2 hours", "half an hour", "2 and a half hours", "three quarters of an hour".
 func (p *parser) counted() (twentieths int, unit meaning, ok bool) {
 	begin := p.i
-	n := whole
+	var n int
 	switch {
 	case p.sees(0, kHalf):
 		p.i++
-		p.skip(kA)
+		p.one(kA)
 		n = whole / 2
 	case p.sees(0, kA) && p.sees(1, kHalf):
 		p.i += 2
 		n = whole / 2
+	case p.sees(0, kQuarter) && (p.unitAt(1, uHour) || p.sees(1, kOf) && p.sees(2, kA)), p.sees(0, kA) && p.sees(1, kQuarter) && p.unitAt(2, uHour):
+		p.one(kA)
+		p.i++
+		p.one(kOf)
+		p.one(kA)
+		n = whole / 4
 	default:
+		if lit := p.literal(0); lit.digits == 4 && p.items[p.i].text[0] == '0' {
+			return 0, meaning{}, false // "0900 hours"
+		}
 		if n, ok = p.count(); !ok {
 			// A unit without a count is one: "per hour", "viertelstunde".
-			if unit, ok = p.peek(0, kUnit); !ok || unit.m == 1 {
+			half := p.sees(1, kAnd) && p.sees(2, kHalf) && p.lang.name != "English" // "en hora y media"
+			if unit, ok = p.peek(0, kUnit); !ok || !half && (unit.m == 1 || unit.n > uHour) {
 				return 0, meaning{}, false
 			}
 			n = whole
 		}
-		if p.sees(0, kQuarter) && p.sees(1, kOf) && (p.sees(2, kA, kUnit)) {
+		if p.sees(0, kQuarter) && p.sees(1, kOf) && p.sees(2, kA, kUnit) {
 			p.i += 2
-			p.skip(kA)
+			p.one(kA)
 			n /= 4
 		} else if p.sees(0, kAnd) && (p.sees(1, kHalf) && p.sees(2, kUnit) || p.sees(1, kA) && p.sees(2, kHalf) && p.sees(3, kUnit)) {
 			p.skip(kAnd, kA)

@@ -5,8 +5,8 @@ import "time"
 // offset reads a distance: "in 2 hours", "half an hour from now", "a week from" a day, or a bare "20 minutes".
 func (p *parser) offset(ph *parts) (bool, error) {
 	begin := p.i
-	in := p.skip(kIn)
-	if in && p.skip(kThe) {
+	in := p.one(kIn)
+	if in && p.one(kThe) {
 		return false, nil
 	}
 	length, ok, err := p.length()
@@ -17,9 +17,9 @@ func (p *parser) offset(ph *parts) (bool, error) {
 	case p.sees(0, kAgo):
 		return false, ask("%q lies in the past. When shall it be?", p.rest(begin))
 	case in:
-		p.skip(kFromNow)
-	case p.skip(kFromNow):
-	case p.sees(0, kAfter, kFrom, kOn, kOf) && p.dayFollows(1) && !p.sees(0, kOn, kOf):
+		p.one(kFromNow)
+	case p.one(kFromNow):
+	case p.sees(0, kAfter, kFrom) && p.dayFollows(1), p.sees(0, kOn) && p.sees(1, kWeekday) && length.days > 0 && length.days%7 == 0:
 		p.i++
 		if ph.after != nil {
 			return false, nil
@@ -39,6 +39,7 @@ func (p *parser) offset(ph *parts) (bool, error) {
 		// "friday in a week", "heute in einer Woche"
 		if !ph.date.IsZero() {
 			ph.date, ph.today = ph.date.AddDate(0, 0, length.days), false
+			return true, nil
 		}
 		ph.more = length.days
 		return true, nil
@@ -92,13 +93,14 @@ func (p *parser) bareHours(length span, begin int) (clock, bool, error) {
 func (p *parser) partOfDay(ph *parts) (bool, error) {
 	begin := p.i
 	p.skip(kIn, kOf, kAt, kOn, kComma)
-	p.skip(kThe)
-	this := p.skip(kThis)
+	p.one(kThe)
+	this := p.one(kThis)
 	m, ok := p.take(kPart)
 	if !ok || m.n == partNoon || m.n == partMidnight {
 		return false, nil
 	}
-	if ph.part != partNone && ph.part != m.n && !(ph.part == partEvening && m.n == partNight) {
+	closer := ph.part == partEvening && m.n == partNight // "tonight at 2 at night"
+	if ph.part != partNone && ph.part != m.n && !closer {
 		return false, clash("I found two parts of the day in %q. Which one?", p.rest(0))
 	}
 	if this {

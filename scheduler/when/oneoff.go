@@ -56,14 +56,14 @@ func (p *parser) once(ph *parts) (Result, error) {
 	case ph.span != nil:
 		return p.distance(ph)
 	}
+	if ph.monthNum != 0 && len(ph.doms)+len(ph.nth) == 0 && len(ph.clocks) > 0 && !ph.lastWork && ph.edge == edgeNone {
+		return Result{}, ask("Which day of %s?", time.Month(ph.monthNum))
+	}
 	var d resolved
 	if ph.hasDay() {
 		var err error
 		if d, err = p.resolve(ph); err != nil {
 			return Result{}, err
-		}
-		if !ph.week.IsZero() && d.day.Equal(ph.week) && d.day.Before(midnight(p.wall)) && len(ph.weekdays) == 0 && ph.edge == edgeNone {
-			return Result{}, ask("Which day of this week?")
 		}
 	} else if ph.after != nil {
 		return Result{}, &stuckError{p.rest(0)}
@@ -107,12 +107,12 @@ func (p *parser) onDay(ph *parts, d resolved) (Result, error) {
 	switch {
 	case len(ph.clocks) == 1:
 		c = ph.clocks[0]
-		if err := p.withPart(&c, ph.part); err != nil {
+		if err := p.withPart(&c, ph.part, ph.today); err != nil {
 			return Result{}, err
 		}
 	case ph.part != partNone:
 		c = partClock(ph.part)
-		p.note("I took the %s as %s.", partName(ph.part), c.text())
+		p.note("I took %s as %s.", partName(ph.part), c.text())
 	case d.day.IsZero():
 		return Result{}, &stuckError{p.rest(0)}
 	default:
@@ -131,7 +131,7 @@ func (p *parser) onDay(ph *parts, d resolved) (Result, error) {
 func (p *parser) clockOn(ph *parts, d resolved, c clock, dateOnly bool) (time.Time, error) {
 	today := d.day.Equal(midnight(p.wall))
 	explicit := today && d.roll == rollNone
-	if explicit && !c.sure && !c.midnight && !p.at(d.day, c).After(p.now) && c.hour <= 12 {
+	if explicit && c.open() && !c.midnight && !p.at(d.day, c).After(p.now) && c.hour <= 12 {
 		later := c
 		later.hour = c.hour%12 + 12
 		if p.at(d.day, later).After(p.now) && c.hour < 12 {
@@ -217,7 +217,7 @@ func (p *parser) nextClock(c clock) (time.Time, error) {
 	}
 	var best time.Time
 	var chosen clock
-	awake := p.wall.Hour() < 5
+	late := p.wall.Hour() < 5 // whoever speaks now is awake
 	for _, hour := range hours {
 		for day := range 3 {
 			candidate := c
@@ -226,7 +226,7 @@ func (p *parser) nextClock(c clock) (time.Time, error) {
 			if !at.After(p.now) {
 				continue
 			}
-			night := hour < 6 && len(hours) > 1 && !(awake && day == 0)
+			night := hour < 6 && len(hours) > 1 && (!late || day > 0)
 			if !night && (best.IsZero() || at.Before(best)) {
 				best, chosen = at, candidate
 			}

@@ -21,7 +21,11 @@ func Parse(words string, now time.Time) (Result, error) {
 	if res, ok, err := parseLine(text, now); ok {
 		return res, err
 	}
-	res, _, err := parseTokens(scan(text), now)
+	tokens := scan(text)
+	if len(tokens) == 0 {
+		return Result{}, ask(`When? Say for example "tomorrow at 9" or "in 2 hours".`)
+	}
+	res, _, err := parseTokens(tokens, now)
 	return res, err
 }
 
@@ -150,6 +154,12 @@ func (p *parser) take(k kind) (meaning, bool) {
 		p.i++
 	}
 	return m, ok
+}
+
+// one consumes the next item if it can be k.
+func (p *parser) one(k kind) bool {
+	_, ok := p.take(k)
+	return ok
 }
 
 // skip consumes the next items as long as they can be one of the kinds, and says whether there were any.

@@ -56,6 +56,7 @@ type moment struct {
 	day      time.Time // midnight; zero if only a time was said
 	clock    *clock
 	weekOnly bool // only a week was named
+	weekday  bool // only a weekday was named, the next one is as good
 }
 
 // hasDay says whether a day was named in any way.
@@ -67,6 +68,33 @@ func (ph *parts) hasDay() bool {
 func (ph *parts) dated() bool {
 	return !ph.date.IsZero() || !ph.week.IsZero() || !ph.month.IsZero() || ph.year != 0 ||
 		ph.monthNum != 0 || len(ph.doms) > 0 || len(ph.nth) > 0 || ph.lastWork || ph.edge != edgeNone || ph.weekend || ph.ofMonth
+}
+
+// clashes says whether the parts name dates that have nothing to do with each other. What is left together completes
+// each other, "friday" with "next week", or is checked where it is put together, "friday" with "30 January".
+func (ph *parts) clashes() bool {
+	week, month, year := !ph.week.IsZero(), !ph.month.IsZero(), ph.year != 0
+	named := ph.monthNum != 0 || len(ph.doms) > 0
+	nth := len(ph.nth) > 0 || ph.lastWork
+	switch {
+	case ph.more != 0 && (named || nth || !ph.date.IsZero() || ph.edge != edgeNone || week || ph.weekend):
+		return true
+	case !ph.date.IsZero():
+		apart := week && !monday(ph.date).Equal(ph.week)
+		return apart || month || year || named || nth || ph.weekend || ph.ofMonth || ph.edge != edgeNone && ph.edgeUnit != uDay
+	case nth:
+		return week || ph.weekend || ph.edge != edgeNone || len(ph.doms) > 0 || month && (ph.monthNum != 0 || year)
+	case ph.edge != edgeNone:
+		within := map[int]bool{uWeek: month || year || named, uMonth: week || month && (year || named), uYear: week || month || named}
+		return within[ph.edgeUnit] || len(ph.doms) > 0 || len(ph.weekdays) > 0 || ph.weekend
+	case named:
+		return week || ph.weekend || ph.ofMonth && month || month && (ph.monthNum != 0 || year)
+	case ph.weekend:
+		return len(ph.weekdays) > 0 || month || year || ph.ofMonth
+	case week:
+		return month || year || ph.ofMonth
+	}
+	return month && year
 }
 
 // span is a length of time: by the calendar and by the clock.

@@ -5,11 +5,11 @@ import "time"
 // edges reads "end of the month", "beginning of next week", "end of March", "the last day of the month".
 func (p *parser) edges(ph *parts) (bool, error) {
 	begin := p.i
-	e := edgeNone
+	var e edge
 	switch {
-	case p.skip(kEnd):
+	case p.one(kEnd):
 		e = edgeEnd
-	case p.skip(kStart):
+	case p.one(kStart):
 		e = edgeBegin
 	case p.sees(0, kLast) && p.unitAt(1, uDay) && p.sees(2, kOf):
 		p.i += 2
@@ -21,7 +21,7 @@ func (p *parser) edges(ph *parts) (bool, error) {
 		return false, nil
 	}
 	p.skip(kOf, kThe)
-	next, this := p.skip(kNext), p.skip(kThis)
+	next, this := p.one(kNext), p.one(kThis)
 	if m, ok := p.peek(0, kMonth); ok {
 		if ph.hasDay() {
 			return false, p.twice(ph, begin)
@@ -37,7 +37,7 @@ func (p *parser) edges(ph *parts) (bool, error) {
 		return ok, err
 	}
 	every := p.sees(0, kEvery)
-	p.skip(kEvery)
+	p.one(kEvery)
 	u, ok := p.take(kUnit)
 	if !ok || u.n < uDay || u.m != 1 {
 		return false, nil
@@ -45,7 +45,7 @@ func (p *parser) edges(ph *parts) (bool, error) {
 	if ph.edge != edgeNone {
 		return false, p.twice(ph, begin)
 	}
-	next = next || p.skip(kNext)
+	next = next || p.nextAfter()
 	ph.edge, ph.edgeUnit = e, u.n
 	if every {
 		if ph.rec != nil {
@@ -94,10 +94,10 @@ func (p *parser) nthDay(ph *parts) (bool, error) {
 		if len(nths) > 0 && !p.skip(kAnd, kComma) {
 			break
 		}
-		p.skip(kThe)
+		p.one(kThe)
 		if m, ok := p.take(kOrd); ok {
 			nths = append(nths, m.n)
-		} else if p.skip(kLast) {
+		} else if p.one(kLast) {
 			nths = append(nths, -1)
 		} else {
 			p.i = at
@@ -121,7 +121,8 @@ func (p *parser) nthDay(ph *parts) (bool, error) {
 		return false, nil
 	}
 	at := p.i
-	if !p.skipOfMonth(ph) && nths[0] == -1 && ph.rec == nil && !(p.sees(0, kOf) && (p.sees(1, kMonth, kEvery, kNext) || p.sees(1, kThe, kThis))) {
+	which := p.skipOfMonth(ph) || ph.rec != nil || p.sees(0, kOf) && p.sees(1, kMonth, kEvery, kNext, kThe, kThis)
+	if !which && nths[0] == -1 {
 		p.i = at
 		return false, ask("%q: of which month, or of every month?", p.from(begin))
 	}
@@ -140,8 +141,8 @@ func (p *parser) nthDay(ph *parts) (bool, error) {
 // skipOfMonth takes "of the month", which leaves open which one.
 func (p *parser) skipOfMonth(ph *parts) bool {
 	begin := p.i
-	if p.skip(kOf) {
-		p.skip(kThe)
+	if p.one(kOf) {
+		p.one(kThe)
 		if p.unitAt(0, uMonth) {
 			p.i++
 			if !p.sees(0, kNext) {
@@ -157,14 +158,14 @@ func (p *parser) skipOfMonth(ph *parts) bool {
 // weekend reads "the weekend", "next weekend".
 func (p *parser) weekend(ph *parts) (bool, error) {
 	begin := p.i
-	next, this := p.skip(kNext), p.skip(kThis)
+	next, this := p.one(kNext), p.one(kThis)
 	if _, ok := p.take(kWeekend); !ok {
 		return false, nil
 	}
 	if ph.hasDay() {
 		return false, p.twice(ph, begin)
 	}
-	next = next || p.skip(kNext)
+	next = next || p.nextAfter()
 	ph.weekend, ph.next, ph.this = true, next, this
 	return true, nil
 }
@@ -172,7 +173,7 @@ func (p *parser) weekend(ph *parts) (bool, error) {
 // calendarUnit reads "next week", "this month", "the week after next", "next year", "of the month".
 func (p *parser) calendarUnit(ph *parts) (bool, error) {
 	begin := p.i
-	next, this := p.skip(kNext), p.skip(kThis)
+	next, this := p.one(kNext), p.one(kThis)
 	m, ok := p.take(kUnit)
 	if !ok || m.n < uDay {
 		return false, nil
@@ -180,7 +181,7 @@ func (p *parser) calendarUnit(ph *parts) (bool, error) {
 	more := 0
 	if !next && !this {
 		switch {
-		case p.skip(kNext): // la semana que viene
+		case p.one(kNext): // la semana que viene
 			next = true
 		case p.sees(0, kAfter) && p.sees(1, kNext): // the week after next
 			p.i += 2

@@ -2,6 +2,7 @@ package when
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -23,13 +24,14 @@ func (p *parser) recurrence(ph *parts) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	rec.words = p.from(begin)
+	rec.words = strings.TrimPrefix(p.from(begin)+" "+p.rest(p.i), "of ")
 	if old := ph.rec; old != nil {
 		// "every Monday, every week" says one thing twice; anything else is two recurrences.
 		if old.elapsed != 0 || rec.elapsed != 0 || old.interval != 1 && rec.interval != 1 {
 			return false, clash("I found two recurrences, %q and %q. Make two reminders of it.", old.words, rec.words)
 		}
-		if old.unit != rec.unit && !(old.unit == uWeek && rec.unit == uMonth && len(ph.nth) > 0) && !(old.unit == uMonth && rec.unit == uYear) {
+		wider := old.unit == uWeek && rec.unit == uMonth && len(ph.nth) > 0 || old.unit == uMonth && rec.unit == uYear
+		if old.unit != rec.unit && !wider {
 			return false, clash("I found two recurrences, %q and %q. Make two reminders of it.", old.words, rec.words)
 		}
 		rec.interval = max(rec.interval, old.interval)
@@ -45,13 +47,13 @@ func (p *parser) plainRecurrence(ph *parts) (recurrence, bool, error) {
 	if rec, ok := p.timesPer(); ok {
 		return rec, true, nil
 	}
-	if !p.skip(kEvery) {
+	if !p.one(kEvery) {
 		return recurrence{}, false, nil
 	}
 	if !p.sees(0, kUnit) {
-		p.skip(kThe) // in Spanish "día" is a unit, and an article before a number
+		p.one(kThe) // in Spanish "día" is a unit, and an article before a number
 	}
-	if p.skip(kOther) {
+	if p.one(kOther) {
 		return p.everyOther(2)
 	}
 	begin := p.i
@@ -60,24 +62,31 @@ func (p *parser) plainRecurrence(ph *parts) (recurrence, bool, error) {
 	}
 	p.i = begin
 	if length, ok, err := p.length(); ok || err != nil {
-		return p.everyLength(length), ok, err
+		rec := p.everyLength(length)
+		p.onTheHour(&rec)
+		return rec, ok, err
 	}
 	if m, ok := p.take(kUnit); ok {
+		if part := p.andPart(); part > 0 {
+			length, ok := spanOf((whole+part)*m.m, m.n)
+			return p.everyLength(length), ok, nil
+		}
 		rec := p.units(m.n, m.m)
 		p.onTheHour(&rec)
 		return rec, true, nil
 	}
-	if p.dayOfMonthFollows() {
-		return recurrence{unit: uMonth, interval: 1}, true, nil
-	}
 	switch {
 	case p.sees(0, kWeekday, kWorkday, kWeekend):
 		return recurrence{unit: uWeek, interval: 1}, true, nil
+	case p.dayOfMonthFollows():
+		return recurrence{unit: uMonth, interval: 1}, true, nil
 	case p.sees(0, kPart):
 		return recurrence{unit: uDay, interval: 1}, true, nil
+	case p.nthsFollow():
+		return recurrence{unit: uMonth, interval: 1}, true, nil
 	case p.sees(0, kMonth), p.monthFollows():
 		return recurrence{unit: uYear, interval: 1}, true, nil
-	case p.sees(0, kLast) && p.sees(1, kWeekday, kWorkday), p.sees(0, kEnd, kStart):
+	case p.sees(0, kLast) && (p.sees(1, kWeekday, kWorkday) || p.unitAt(1, uDay)), p.sees(0, kEnd, kStart):
 		return recurrence{unit: uMonth, interval: 1}, true, nil
 	}
 	return recurrence{}, false, nil
@@ -99,7 +108,7 @@ func (p *parser) units(unit, n int) recurrence {
 // onTheHour takes "on the hour" after "every hour".
 func (p *parser) onTheHour(rec *recurrence) {
 	begin := p.i
-	if p.skip(kOn) && p.skip(kThe) && p.unitAt(0, uHour) {
+	if p.one(kOn) && p.one(kThe) && p.unitAt(0, uHour) {
 		p.i++
 		rec.aligned = true
 		return
@@ -150,7 +159,6 @@ func (p *parser) everyNth(ph *parts) (recurrence, bool, error) {
 	if !ok || m.n < 1 {
 		return recurrence{}, false, nil
 	}
-	p.skip(kOf, kThe)
 	if !p.sees(0, kWeekday) {
 		if p.sees(0, kUnit, kWorkday, kWeekend) || p.sees(0, kPart) && p.literal(-1).number < 0 {
 			if m.n == 1 {
@@ -190,11 +198,14 @@ func (p *parser) timesPer() (recurrence, bool) {
 	n := 0
 	if m, ok := p.take(kOnce); ok {
 		n = m.n
-	} else if k, ok := p.integer(); ok && p.skip(kTimes) {
+	} else if k, ok := p.integer(); ok && p.one(kTimes) {
 		n = k
 	}
-	if n > 0 && p.skip(kA, kPer, kEvery, kThe) {
-		p.skip(kThe)
+	per := p.i
+	for n > 0 && !p.sees(0, kUnit) && p.sees(0, kA, kPer, kEvery, kThe) {
+		p.i++
+	}
+	if p.i > per {
 		if u, ok := p.take(kUnit); ok && u.m == 1 && n < 25 {
 			rec := p.units(u.n, 1)
 			if n > 1 {
@@ -223,6 +234,15 @@ func (p *parser) dayOfMonthFollows() bool {
 		ahead++
 	}
 	return !p.sees(ahead, kMonth, kWeekday)
+}
+
+// nthsFollow says whether "first and third monday" follows.
+func (p *parser) nthsFollow() bool {
+	ahead := 0
+	for p.sees(ahead, kOrd) && p.sees(ahead+1, kAnd, kComma) {
+		ahead += 2
+	}
+	return ahead > 0 && p.sees(ahead, kOrd) && p.sees(ahead+1, kWeekday)
 }
 
 // monthFollows says whether "3 feb" or "3rd of february" follows.

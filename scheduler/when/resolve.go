@@ -36,13 +36,13 @@ func (p *parser) resolve(ph *parts) (resolved, error) {
 
 func (p *parser) resolveDay(ph *parts) (resolved, error) {
 	today := midnight(p.wall)
+	if ph.clashes() {
+		return resolved{}, clash("I found more than one date in %q. Which one?", p.rest(0))
+	}
 	switch {
 	case !ph.date.IsZero():
 		if len(ph.weekdays) == 1 && ph.weekdays[0] != int(ph.date.Weekday()) || len(ph.weekdays) > 1 {
 			return resolved{}, ask("%s is a %s. Which date do you mean?", dateText(ph.date), ph.date.Weekday())
-		}
-		if !ph.week.IsZero() && !monday(ph.date).Equal(ph.week) || ph.monthNum != 0 || len(ph.doms) > 0 || len(ph.nth) > 0 || ph.weekend || ph.lastWork {
-			return resolved{}, clash("I found more than one date in %q. Which one?", p.rest(0))
 		}
 		return resolved{day: ph.date}, nil
 	case len(ph.nth) > 0 || ph.lastWork:
@@ -62,18 +62,32 @@ func (p *parser) resolveDay(ph *parts) (resolved, error) {
 		} else if !ph.week.IsZero() {
 			week = ph.week
 		}
+		day := week.AddDate(0, 0, 5)
+		switch {
+		case !day.Before(today):
+		case ph.this:
+			return resolved{day: today}, nil // it is Sunday
+		default:
+			day = day.AddDate(0, 0, 7)
+		}
 		p.note("I took the weekend as Saturday.")
-		return resolved{day: week.AddDate(0, 0, 5), roll: rollWeek}, nil
+		return resolved{day: day, roll: rollWeek}, nil
 	case !ph.week.IsZero():
-		if ph.week.Equal(monday(today)) && ph.rec == nil {
-			return resolved{day: ph.week}, nil
+		if ph.week.Equal(monday(today)) {
+			return resolved{}, ask("Which day of this week?")
 		}
 		p.note("You named no day: I took Monday.")
 		return resolved{day: ph.week}, nil
 	case !ph.month.IsZero():
+		if !ph.month.After(today) {
+			return resolved{}, ask("Which day of this month?")
+		}
 		p.note("You named no day: I took the 1st.")
 		return resolved{day: ph.month}, nil
 	case ph.year != 0:
+		if ph.year == today.Year() {
+			return resolved{}, ask("Which day of this year?")
+		}
 		p.note("You named no day: I took 1 January.")
 		return resolved{day: date(ph.year, time.January, 1)}, nil
 	}
@@ -91,7 +105,8 @@ func (p *parser) resolveNth(ph *parts) (resolved, error) {
 		}
 		return nthWeekday(first, ph.nth[0], ph.weekdays[0])
 	}
-	first, roll := date(p.wall.Year(), p.wall.Month(), 1), rollNone
+	var first time.Time
+	roll := rollNone
 	switch {
 	case !ph.month.IsZero():
 		first = ph.month
@@ -99,18 +114,12 @@ func (p *parser) resolveNth(ph *parts) (resolved, error) {
 		first = date(ph.year, time.Month(ph.monthNum), 1)
 	case ph.monthNum != 0:
 		first, roll = date(p.wall.Year(), time.Month(ph.monthNum), 1), rollYear
-	case ph.ofMonth:
-		roll = rollMonth
 	default:
 		return resolved{}, ask("%q: of which month, or of every month?", ph.words)
 	}
 	day, ok := pick(first)
-	if ok && day.Before(midnight(p.wall)) && roll != rollNone {
-		step := 1
-		if roll == rollYear {
-			step = 12
-		}
-		first = first.AddDate(0, step, 0)
+	if ok && day.Before(midnight(p.wall)) && roll == rollYear {
+		first = first.AddDate(1, 0, 0)
 		day, ok = pick(first)
 	}
 	if !ok {
@@ -131,15 +140,15 @@ func nthWeekday(first time.Time, n, weekday int) (time.Time, bool) {
 
 // resolveEdge works out "end of the month".
 func (p *parser) resolveEdge(ph *parts) (resolved, error) {
-	if len(ph.weekdays) > 0 || len(ph.doms) > 0 {
-		return resolved{}, clash("I found more than one date in %q. Which one?", p.rest(0))
-	}
 	var first, last time.Time
 	roll := rollNone
 	switch ph.edgeUnit {
 	case uWeek:
 		first = ph.week
 		last = first.AddDate(0, 0, 4)
+		if day := map[edge]time.Time{edgeBegin: first, edgeEnd: last}[ph.edge]; day.Before(midnight(p.wall)) {
+			first, last = first.AddDate(0, 0, 7), last.AddDate(0, 0, 7)
+		}
 		roll = rollWeek
 		if ph.edge == edgeEnd {
 			p.note("I took the end of the week as Friday.")
@@ -172,13 +181,13 @@ func (p *parser) resolveDate(ph *parts) (resolved, error) {
 	if len(ph.doms) > 1 {
 		return resolved{}, clash("I found more than one date in %q. Which one?", p.rest(0))
 	}
-	if !ph.week.IsZero() || !ph.month.IsZero() {
-		return resolved{}, clash("I found more than one date in %q. Which one?", p.rest(0))
-	}
 	day := 1
-	if len(ph.doms) == 1 {
+	switch {
+	case len(ph.doms) == 1:
 		day = ph.doms[0]
-	} else {
+	case len(ph.weekdays) > 0:
+		return resolved{}, ask("Which %s of %s do you mean?", dayList(mask(ph.weekdays)), month)
+	default:
 		p.note("You named no day: I took the 1st.")
 	}
 	year, roll := ph.year, rollNone
@@ -198,15 +207,12 @@ func (p *parser) resolveDate(ph *parts) (resolved, error) {
 	if len(ph.weekdays) > 1 || len(ph.weekdays) == 1 && ph.weekdays[0] != int(at.Weekday()) {
 		return resolved{}, ask("%s is a %s. Which day do you mean?", dateText(at), at.Weekday())
 	}
-	if len(ph.doms) == 0 && at.Before(midnight(p.wall)) && roll == rollYear {
-		at = at.AddDate(1, 0, 0)
-	}
 	return resolved{day: at, roll: roll}, nil
 }
 
 // resolveDayOfMonth works out "the 31st", of the month that was named or of the next that has one.
 func (p *parser) resolveDayOfMonth(ph *parts) (resolved, error) {
-	if len(ph.doms) > 1 || !ph.week.IsZero() || ph.year != 0 {
+	if len(ph.doms) > 1 || ph.year != 0 {
 		return resolved{}, ask("Which date do you mean by %q?", p.rest(0))
 	}
 	day := ph.doms[0]
@@ -252,6 +258,9 @@ func (p *parser) resolveWeekday(ph *parts) (resolved, error) {
 	switch {
 	case !ph.week.IsZero():
 		d = resolved{day: ph.week.AddDate(0, 0, inWeek)}
+	case ph.next && p.lang.nextIsComing:
+		d = resolved{day: today.AddDate(0, 0, 1+(ph.weekdays[0]-int(today.Weekday())+6)%7)}
+		p.note("I took the coming %s.", d.day.Weekday())
 	case ph.next:
 		d = resolved{day: monday(today).AddDate(0, 0, 7+inWeek)}
 		p.note("I took next %s as the one of next week.", d.day.Weekday())

@@ -60,6 +60,16 @@ func readRRule(words []string) (calendarRule, error) {
 	case r.option.Dtstart.Year() < 1900 || r.option.Dtstart.Year() > 2300:
 		return calendarRule{}, fmt.Errorf("the RRULE begins in the year %d", r.option.Dtstart.Year())
 	}
+	if max(len(r.option.Byhour), 1)*max(len(r.option.Byminute), 1) > 48 {
+		return calendarRule{}, errors.New("the RRULE has more than 48 times a day; say it in words, like \"every 15 minutes\"")
+	}
+	for _, day := range r.option.Byweekday {
+		// The library panics on the 21st Monday of a month.
+		monthly := r.option.Freq == rrule.MONTHLY || r.option.Freq == rrule.YEARLY && len(r.option.Bymonth) > 0
+		if n := max(day.N(), -day.N()); n > 5 && monthly || n > 0 && r.option.Freq > rrule.MONTHLY {
+			return calendarRule{}, fmt.Errorf("the RRULE has a weekday number %d that its FREQ has no use for", day.N())
+		}
+	}
 	if _, err := rrule.NewRRule(r.option); err != nil {
 		return calendarRule{}, fmt.Errorf("the RRULE can't be read: %w", err)
 	}
@@ -155,7 +165,13 @@ func rruleNumbers(key, value string, low, high int) ([]int, error) {
 
 func (r calendarRule) String() string { return "rrule " + r.text }
 
-func (r calendarRule) next(w time.Time) (time.Time, bool) {
+func (r calendarRule) next(w time.Time) (at time.Time, ok bool) {
+	// A library that panics on one odd rule shall not; there may be another one.
+	defer func() {
+		if recover() != nil {
+			at, ok = time.Time{}, false
+		}
+	}()
 	option := r.option
 	start := r.anchor(w)
 	shift := rruleShift(w)
@@ -167,7 +183,7 @@ func (r calendarRule) next(w time.Time) (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	at := rule.After(w.AddDate(shift, 0, 0), false)
+	at = rule.After(w.AddDate(shift, 0, 0), false)
 	if at.IsZero() {
 		return time.Time{}, false
 	}

@@ -34,7 +34,8 @@ type literal struct {
 	hour    int
 	minute  int
 	second  int
-	padded  bool      // the hour was typed with two digits
+	padded  bool      // the hour was typed as 09
+	two     bool      // the hour was typed with two digits
 	day     time.Time // a full date, midnight; zero without
 	stamp   time.Time // a full instant; zero without
 	local   bool      // stamp has no zone of its own
@@ -239,7 +240,8 @@ func suffixLen(rest string) int {
 func (l *literal) setClock(hour, minute, second string) {
 	l.hour, l.minute, l.second = atoi(hour), atoi(minute), atoi(second)
 	l.clock = l.hour <= 24 && l.minute < 60 && l.second < 60 && (l.hour < 24 || l.minute+l.second == 0)
-	l.padded = len(hour) == 2
+	l.padded = hour[0] == '0'
+	l.two = len(hour) == 2
 }
 
 // atoi reads a few digits; "" is 0.

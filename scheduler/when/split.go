@@ -25,6 +25,10 @@ var requests = []string{
 	"erinnere mich bitte", "erinnere mich", "erinner mich", "bitte", "recuerdame", "rappelle moi", "rappelez moi", "lembra me", "lembre me", "ricordami",
 }
 
+// ofText are the words that make a time at the end a part of the text when there is one at the beginning: "tomorrow
+// book a table for 8pm".
+var ofText = []string{"for", "from", "since", "until", "till", "by", "before", "after", "of", "about"}
+
 // found is a run of tokens that reads as a time phrase, or would but for a question.
 type found struct {
 	from, to int
@@ -44,6 +48,9 @@ func Split(sentence string, now time.Time) (res Result, rest string, err error) 
 	tokens := scan(sentence)
 	head := request(tokens)
 	first, last := leading(tokens, head, now), trailing(tokens, head, now)
+	if first != nil && last != nil && last.from > first.to && slices.Contains(ofText, tokens[last.from-1].word) {
+		last = nil
+	}
 	if first != nil && last != nil && last.from < first.to {
 		if first.to-first.from >= last.to-last.from {
 			last = nil
@@ -136,7 +143,8 @@ func leading(tokens []token, head int, now time.Time) *found {
 		}
 		// What hardly is a time counts when the rest is clearly set off.
 		setOff := to == len(tokens) || tokens[to].sign != 0 || slices.Contains([]string{"to", "that"}, tokens[to].word)
-		if f := try(tokens, head, to, now); f != nil && (setOff || !flimsy(tokens[head:to], false)) {
+		f := try(tokens, head, to, now)
+		if f != nil && (!flimsy(tokens[head:to], false) || setOff && f.lang == english()) {
 			return f
 		}
 	}
@@ -229,8 +237,9 @@ func both(sentence string, tokens []token, first, last *found, now time.Time) (R
 		return res, cut(sentence, tokens, first.to, last.from, lang), nil
 	case first.err != nil:
 		return Result{}, "", first.err
-	case tokens[first.to].sign == ',':
-		// The comma sets the time off for certain: "tomorrow, prepare for friday".
+	case tokens[first.to].sign == ',', !first.res.DateOnly && last.err == nil && last.res.DateOnly:
+		// The comma sets the time off for certain, "tomorrow, prepare friday"; and a day alone is no rival of
+		// a day with its time, "tomorrow at 9 prepare friday".
 		return first.res, cut(sentence, tokens, first.to, len(tokens), first.lang), nil
 	}
 	return Result{}, "", clash("I found two times, %q and %q. Which one do you mean?", joined(tokens[first.from:first.to]), joined(tokens[last.from:last.to]))
@@ -259,7 +268,7 @@ func cut(sentence string, tokens []token, from, to int, lang *lexicon) string {
 	for from < to && (tokens[from].sign != 0 || slices.Contains(words, tokens[from].word)) {
 		from++
 	}
-	for to > from && (tokens[to-1].sign != 0 || slices.Contains([]string{"please", "and", "bitte"}, tokens[to-1].word)) {
+	for to > from && (tokens[to-1].sign != 0 || slices.Contains([]string{"please", "and", "bitte", "for", "by"}, tokens[to-1].word)) {
 		to--
 	}
 	if from == to {

@@ -29,6 +29,13 @@ func TestSplit(t *testing.T) {
 		{"every day at 8 and 12 pills", "2026-01-13T08:00:00+01:00", "12 pills"},
 		{"tomorrow about dinner", "2026-01-13T09:00:00+01:00", "dinner"},
 		{"tomorrow, prepare for friday", "2026-01-13T09:00:00+01:00", "prepare for friday"},
+		{"tomorrow prepare for friday at 10", "2026-01-13T09:00:00+01:00", "prepare for friday at 10"},
+		{"tomorrow book a table for 8pm", "2026-01-13T09:00:00+01:00", "book a table for 8pm"},
+		{"tomorrow at 9 prepare friday", "2026-01-13T09:00:00+01:00", "prepare friday"},
+		{"in 2 hours ask Bob about tomorrow", "2026-01-12T17:05:00+01:00", "ask Bob about tomorrow"},
+		{"wake me up for 8pm", "2026-01-12T20:00:00+01:00", "wake me up"},
+		{"call mum tomorrow at 9 please.", "2026-01-13T09:00:00+01:00", "call mum"},
+		{"every monday take the pills at 8", "2026-01-19T08:00:00+01:00", "take the pills"},
 		{"do 9 pushups tomorrow", "2026-01-13T09:00:00+01:00", "do 9 pushups"},
 		{"enjoy the sun in 2 hours", "2026-01-12T17:05:00+01:00", "enjoy the sun"},
 		{"pay the rent on the 31st of every month", "2026-01-31T09:00:00+01:00", "pay the rent"},
@@ -61,7 +68,7 @@ func TestSplitAsks(t *testing.T) {
 	now := time.Date(2026, time.January, 12, 15, 5, 0, 0, zone(t, "Europe/Berlin"))
 	for _, sentence := range []string{
 		"", "call mum", "call May", "enjoy the sun", "buy 9", "read chapter the second", "boil the eggs 10 minutes", "7ish call mum", "tomorrow around 7 call mum", "pay on 3/2",
-		"31 feb pay", "tomorrow at 25 go", "every third thursday clean", "tomorrow prepare for friday at 10", "tomorrow at 9 or at 10 call mum", "TZ=Europe/Berlin stand up",
+		"31 feb pay", "tomorrow at 25 go", "every third thursday clean", "friday buy the tickets tomorrow at 8", "in 10 minutes check the oven at 9", "do 9, then rest", "tomorrow at 9 or at 10 call mum", "TZ=Europe/Berlin stand up",
 		"CRON_TZ=Europe/Berlin 0, broken", "0 9 * * 9 stand up", "buy presents before christmas", "do 9 pushups", "@reboot, hello",
 	} {
 		res, rest, err := Split(sentence, now)

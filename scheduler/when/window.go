@@ -43,7 +43,7 @@ func readWindow(words []string) (window, error) {
 		r.end += 24 * 60
 	}
 	if len(words) == 2 {
-		r.days = [7]bool{true, true, true, true, true, true, true}
+		r.days = allDays
 		return r, nil
 	}
 	for part := range strings.SplitSeq(words[2], ",") {
@@ -91,16 +91,25 @@ func (r window) next(w time.Time) (time.Time, bool) {
 
 // weekdayField writes weekdays as a cron field: "*", "1-5", "0,6".
 func weekdayField(days [7]bool) string {
-	switch days {
-	case [7]bool{true, true, true, true, true, true, true}:
+	if days == allDays {
 		return "*"
-	case [7]bool{false, true, true, true, true, true, false}:
-		return "1-5"
 	}
 	var parts []string
-	for d, on := range days {
-		if on {
+	for d := 0; d < 7; d++ {
+		if !days[d] {
+			continue
+		}
+		first := d
+		for d < 6 && days[d+1] {
+			d++
+		}
+		switch d - first {
+		case 0:
 			parts = append(parts, strconv.Itoa(d))
+		case 1:
+			parts = append(parts, strconv.Itoa(first), strconv.Itoa(d))
+		default:
+			parts = append(parts, strconv.Itoa(first)+"-"+strconv.Itoa(d))
 		}
 	}
 	return strings.Join(parts, ",")

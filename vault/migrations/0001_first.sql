@@ -7,6 +7,7 @@ CREATE TABLE person (
   name     TEXT NOT NULL UNIQUE COLLATE NOCASE,
   role     TEXT NOT NULL CHECK (role IN ('owner','member')),
   zone     TEXT NOT NULL DEFAULT '',           -- '' = the household's zone
+  file_zone TEXT NOT NULL DEFAULT '',          -- what the YAML file said last: a zone set in chat holds until this changes
   source   TEXT NOT NULL CHECK (source IN ('config','paired','terminal')),
   gone     INTEGER,                            -- when the person was removed; rows that name them stay readable
   created  INTEGER NOT NULL
@@ -78,7 +79,7 @@ CREATE TABLE message (
   received  INTEGER NOT NULL,
   raw       BLOB                               -- dropped when its run ends
 );
-CREATE UNIQUE INDEX message_once ON message(gateway, account, chat, sender, ext, edit_time) WHERE role = 'user';
+CREATE UNIQUE INDEX message_once ON message(gateway, account, chat, ext, sender, edit_time) WHERE role = 'user';
 CREATE INDEX message_run ON message(run_id);
 CREATE INDEX message_history ON message(conversation_id, pos);
 

@@ -1,0 +1,74 @@
+package brain
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"hearth/skills"
+	"hearth/vault"
+)
+
+// BenchmarkRun is all that a plain answer costs beside its model: from the message on its way in to the answer in the
+// outbox, with a history behind it.
+func BenchmarkRun(b *testing.B) {
+	for _, past := range []int{0, 100} {
+		b.Run(fmt.Sprint("history ", past), func(b *testing.B) {
+			ctx, cancel := context.WithCancel(b.Context())
+			v, err := vault.Open(ctx, b.TempDir(), vault.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			me, err := v.TerminalOwner(ctx)
+			if err != nil {
+				b.Fatal(err)
+			}
+			set, err := skills.NewSet((&toolbox{}).all()...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			brain := New(Options{Vault: v, Tools: set, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
+				Settings{Model: "home", Backends: map[string]Backend{"home": {Name: "home", Model: steps(say("ok")), Context: 32_768}}})
+			done := make(chan error, 1)
+			go func() { done <- brain.Run(ctx) }()
+			b.Cleanup(func() {
+				cancel()
+				if err := <-done; err != nil {
+					b.Error(err)
+				}
+				if err := v.Close(); err != nil {
+					b.Error(err)
+				}
+			})
+			woken, unsubscribe := v.Subscribe()
+			defer unsubscribe()
+			n := 0
+			turn := func() {
+				n++
+				in := vault.Inbound{Gateway: "terminal", Account: "local", Chat: "1", ChatKind: vault.Private, Sender: "1", ID: fmt.Sprint(n), Kind: "text", Text: "hello there", Sent: time.Now()}
+				acc, err := v.Accept(ctx, in, me, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for {
+					p, err := v.Progress(ctx, acc.Run)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if p.Run.State == vault.Done {
+						return
+					}
+					<-woken
+				}
+			}
+			for range past {
+				turn()
+			}
+			for b.Loop() {
+				turn()
+			}
+		})
+	}
+}

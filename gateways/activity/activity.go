@@ -1,0 +1,45 @@
+// Package activity shows in a chat that the agent is at work, and takes the buttons from questions that are decided. What it
+// does may fail or be lost: nothing depends on it.
+//
+// typing.go shows who is at work, settle.go settles questions. Each gateway has goroutines of its own, so that one that
+// hangs holds up no other.
+package activity
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"hearth/gateways"
+	"hearth/vault"
+)
+
+// Options are what it needs.
+type Options struct {
+	Vault    *vault.Vault
+	Gateways []gateways.Gateway
+	Log      *slog.Logger        // nil = nothing is logged
+	Mask     func(string) string // hides known secrets in what is shown, as the outbox does; nil = nothing is hidden
+}
+
+// Run shows until ctx ends.
+func Run(ctx context.Context, opt Options) error {
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Mask == nil {
+		opt.Mask = func(s string) string { return s }
+	}
+	var all sync.WaitGroup
+	for _, g := range opt.Gateways {
+		if typer, ok := g.(gateways.Typer); ok {
+			all.Go(func() { newTypist(opt, g.Name(), typer).run(ctx) })
+		}
+		if asker, ok := g.(gateways.Asker); ok {
+			all.Go(func() { newSettler(opt, g.Name(), asker).run(ctx) })
+		}
+	}
+	<-ctx.Done()
+	all.Wait()
+	return nil
+}

@@ -1,0 +1,415 @@
+package activity
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hearth/gateways"
+	"hearth/vault"
+)
+
+// messenger is a gateway that notes what is shown.
+type messenger struct {
+	name  string
+	began time.Time
+
+	mu      sync.Mutex
+	typed   map[string][]time.Duration // by chat: when
+	settled []string
+	fail    error // of Typing and Settle
+	hang    bool  // Typing and Settle do, until their context ends
+}
+
+func (m *messenger) Name() string { return m.name }
+
+func (m *messenger) Receive(ctx context.Context, _ func(context.Context, vault.Inbound) error) error {
+	<-ctx.Done()
+	return nil
+}
+
+func (m *messenger) Send(context.Context, vault.Part) (string, error) {
+	return "", errors.New("nothing is sent here")
+}
+
+func (m *messenger) Typing(ctx context.Context, to vault.Address) error {
+	m.mu.Lock()
+	m.typed[to.Chat] = append(m.typed[to.Chat], time.Since(m.began))
+	hang, fail := m.hang, m.fail
+	m.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return fail
+}
+
+func (m *messenger) Settle(ctx context.Context, to vault.Address, ref, text string) error {
+	m.mu.Lock()
+	m.settled = append(m.settled, to.Chat+" "+ref+" "+text)
+	hang, fail := m.hang, m.fail
+	m.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return fail
+}
+
+func (m *messenger) set(hang bool, fail error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hang, m.fail = hang, fail
+}
+
+// shown gives the typings of a chat and the settled questions, and forgets them.
+func (m *messenger) shown(chat string) (typed []time.Duration, settled []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	typed, settled = m.typed[chat], m.settled
+	m.typed, m.settled = map[string][]time.Duration{}, nil
+	return typed, settled
+}
+
+// plain is a messenger without typing and buttons.
+type plain struct{ gateways.Gateway }
+
+// house is a vault with people, two messengers, and the activity of one life.
+type house struct {
+	*vault.Vault
+	t        *testing.T
+	ann      vault.Person
+	one, two *messenger
+	log      *bytes.Buffer
+	ids      int
+	mu       sync.Mutex
+	broken   map[string]error // events that fail
+	cancel   context.CancelFunc
+	ended    chan error
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{t: t, log: &bytes.Buffer{}, broken: map[string]error{}, ended: make(chan error, 1)}
+	v, err := vault.Open(t.Context(), t.TempDir(), vault.Options{Hooks: vault.Hooks{Before: func(event string) error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.broken[event]
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Vault = v
+	h.must(v.SyncPeople(t.Context(), []vault.Person{{Name: "Ann _B_", Role: vault.Owner, Identities: []vault.Identity{{Gateway: "one", Ext: "1"}}}}))
+	if h.ann, err = v.PersonNamed(t.Context(), "Ann _B_"); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	h.one = &messenger{name: "one", began: now, typed: map[string][]time.Duration{}}
+	h.two = &messenger{name: "two", began: now, typed: map[string][]time.Duration{}}
+	t.Cleanup(func() {
+		h.stop()
+		h.must(v.Close())
+	})
+	h.start()
+	return h
+}
+
+func (h *house) start() {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(h.t.Context()))
+	h.cancel = cancel
+	log := slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	opt := Options{Vault: h.Vault, Gateways: []gateways.Gateway{plain{h.one}, h.one, h.two}, Log: log}
+	go func() { h.ended <- Run(ctx, opt) }()
+	synctest.Wait()
+}
+
+func (h *house) stop() {
+	if h.cancel == nil {
+		return
+	}
+	h.cancel()
+	h.must(<-h.ended)
+	h.cancel = nil
+}
+
+func (h *house) must(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// run begins a run for a chat of a messenger; each chat is a group, so that several can be at work.
+func (h *house) run(gateway, chat string) vault.Progress {
+	h.t.Helper()
+	h.ids++
+	in := vault.Inbound{Gateway: gateway, Account: "bot", Chat: chat, ChatKind: vault.Group, Sender: "1", ID: fmt.Sprint(h.ids), Kind: "text", Text: "hello", Sent: time.Now()}
+	_, err := h.Accept(h.t.Context(), in, h.ann, 0)
+	h.must(err)
+	p, err := h.Claim(h.t.Context())
+	h.must(err)
+	return p
+}
+
+func (h *house) end(p vault.Progress, state vault.RunState) {
+	h.t.Helper()
+	h.must(h.EndRun(h.t.Context(), p.Run.ID, vault.Ending{State: state, Reply: "done"}))
+}
+
+// seconds are the full seconds of some instants.
+func seconds(at []time.Duration) []int {
+	var out []int
+	for _, d := range at {
+		out = append(out, int(d.Seconds()))
+	}
+	return out
+}
+
+// TestLOOP22TypingIsShownWhileARunRuns: at once, never more than five seconds apart, in each chat that waits for an answer,
+// and not any more when it has ended or failed.
+func TestLOOP22TypingIsShownWhileARunRuns(t *testing.T) {
+	for _, state := range []vault.RunState{vault.Done, vault.Failed} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHouse(t)
+			a := h.run("one", "-1")
+			time.Sleep(1700 * time.Millisecond)
+			b := h.run("one", "-2")
+			time.Sleep(60 * time.Second)
+			h.one.mu.Lock()
+			for chat, from := range map[string]time.Duration{"-1": 0, "-2": 1700 * time.Millisecond} {
+				last := from
+				for i, at := range append(h.one.typed[chat], time.Since(h.one.began)) {
+					if gap := at - last; gap > 5*time.Second || i == 0 && gap > 300*time.Millisecond {
+						t.Errorf("chat %s: nothing for %v before %v", chat, gap, at)
+					} else if i > 0 && gap < 3*time.Second && at < 60*time.Second {
+						t.Errorf("chat %s: again after %v", chat, gap)
+					}
+					last = at
+				}
+			}
+			h.one.mu.Unlock()
+			h.end(a, state)
+			synctest.Wait()
+			h.one.shown("-1")
+			time.Sleep(15 * time.Second)
+			typed, _ := h.one.shown("-1")
+			if len(typed) > 0 {
+				t.Errorf("after it is %s: typing at %v", state, typed)
+			}
+			if others, _ := h.two.shown("-1"); len(others) > 0 {
+				t.Errorf("on the other messenger: %v", others)
+			}
+			h.end(b, state)
+		})
+	}
+}
+
+// TestQuickAnswersShowNoTyping: it would come behind the answer.
+func TestQuickAnswersShowNoTyping(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		for range 5 {
+			p := h.run("one", "-1")
+			time.Sleep(100 * time.Millisecond)
+			h.end(p, vault.Done)
+			time.Sleep(100 * time.Millisecond)
+		}
+		if typed, _ := h.one.shown("-1"); len(typed) > 0 {
+			t.Errorf("typing at %v", typed)
+		}
+		p := h.run("one", "-1") // and the next that takes its time is not late for them
+		time.Sleep(time.Second)
+		if typed, _ := h.one.shown("-1"); len(typed) != 1 || typed[0] != 1250*time.Millisecond {
+			t.Errorf("typing at %v", typed)
+		}
+		h.end(p, vault.Done)
+	})
+}
+
+// TestAMessengerThatHangsHoldsUpNoOther, nor its own other chats for long, nor the end.
+func TestAMessengerThatHangsHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.one.set(true, nil)
+		h.run("one", "-1")
+		h.run("two", "-2")
+		time.Sleep(time.Second)
+		h.run("one", "-3")
+		time.Sleep(20 * time.Second)
+		if typed, _ := h.two.shown("-2"); len(typed) < 5 {
+			t.Errorf("the other messenger: typing at %v", typed)
+		}
+		typed, _ := h.one.shown("-3")
+		if len(typed) != 1 { // and where it hung it is left alone for a while
+			t.Errorf("the other chat: typing at %v", typed)
+		}
+		h.one.set(false, nil)
+		time.Sleep(time.Minute)
+		if typed, _ := h.one.shown("-1"); len(typed) < 10 {
+			t.Errorf("when it hangs no more: typing at %v", typed)
+		}
+		h.one.set(true, nil)
+		time.Sleep(5 * time.Second)
+		began := time.Now()
+		h.stop()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the end took %v", took)
+		}
+	})
+}
+
+// TestFailuresDoNotRepeat: a chat that refuses is asked a few times a minute and logged once.
+func TestFailuresDoNotRepeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.one.set(false, errors.New("blocked"))
+		h.run("one", "-1")
+		time.Sleep(70 * time.Second)
+		if typed, _ := h.one.shown("-1"); len(typed) != 4 {
+			t.Errorf("typing at %v", seconds(typed))
+		}
+		h.stop()
+		if n := strings.Count(h.log.String(), "blocked"); n != 1 {
+			t.Errorf("logged %d times:\n%s", n, h.log)
+		}
+	})
+}
+
+// ask has a run ask a question, and delivers it.
+func (h *house) ask(question string, kind string) vault.Part {
+	h.t.Helper()
+	p := h.run("one", "-1")
+	call := vault.Call{Tool: "send", Args: `{}`, Hash: vault.CallHash("send", `{}`), Effect: "acts", Ask: &vault.Question{Text: question, Choices: []string{vault.ChooseApprove, vault.ChooseDeny, vault.ChooseAlways}}}
+	_, err := h.SaveStep(h.t.Context(), p.Run.ID, vault.StepDone{Step: vault.Step{Started: time.Now()}, Calls: []vault.Call{call}, Park: true})
+	h.must(err)
+	heads, err := h.Heads(h.t.Context(), "one")
+	h.must(err)
+	for _, part := range heads {
+		if part.Approval != 0 {
+			h.must(h.Sending(h.t.Context(), part))
+			h.must(h.Delivered(h.t.Context(), part, fmt.Sprint("ref", part.Approval)))
+			return part
+		}
+	}
+	h.t.Fatalf("no question was posted: %+v", heads)
+	return vault.Part{}
+}
+
+func (h *house) decide(approval int64, choice string) {
+	h.t.Helper()
+	h.must(h.Do(h.t.Context(), "decide", func(tx *vault.Tx) error {
+		_, err := tx.Decide(approval, h.ann, choice)
+		return err
+	}))
+}
+
+// TestDecidedQuestionsAreSettledOnce, with the question as it was and the outcome below it.
+func TestDecidedQuestionsAreSettledOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		for choice, want := range map[string]string{
+			vault.ChooseApprove: `✓ approved by Ann \_B\_`, vault.ChooseDeny: `✗ denied by Ann \_B\_`, vault.ChooseAlways: `✓ approved by Ann \_B\_, and from now on without asking`,
+			"": "closed without an answer, not done",
+		} {
+			part := h.ask("may **I**?", "call")
+			time.Sleep(time.Minute)
+			if _, settled := h.one.shown(""); len(settled) > 0 {
+				t.Errorf("an open question was settled: %q", settled)
+			}
+			if choice != "" {
+				h.decide(part.Approval, choice)
+			} else {
+				h.must(h.Do(t.Context(), "stop", func(tx *vault.Tx) error {
+					_, err := tx.Stop(part.Conversation)
+					if err == nil {
+						_, err = tx.StopRun(part.Run)
+					}
+					return err
+				}))
+			}
+			synctest.Wait()
+			_, settled := h.one.shown("")
+			if diff := cmp.Diff([]string{fmt.Sprintf("1 ref%d %s\n\n%s", part.Approval, part.Text, want)}, settled); diff != "" {
+				t.Errorf("%s: %s", choice, diff)
+			}
+			time.Sleep(5 * time.Minute)
+			if _, settled := h.one.shown(""); len(settled) > 0 {
+				t.Errorf("%s: settled again: %q", choice, settled)
+			}
+			h.finish()
+		}
+	})
+}
+
+// finish ends all that is still open, for the next round.
+func (h *house) finish() {
+	h.t.Helper()
+	for {
+		p, err := h.Claim(h.t.Context())
+		if errors.Is(err, vault.ErrIdle) {
+			return
+		}
+		h.must(err)
+		h.end(p, vault.Done)
+	}
+}
+
+// TestSettlingIsNotRepeated when it fails, nor when the vault cannot note it; what the end cut off the next life settles.
+func TestSettlingIsNotRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		h.one.set(false, errors.New("message to edit not found"))
+		h.mu.Lock()
+		h.broken["settled"] = errors.New("the disk is full")
+		h.mu.Unlock()
+		part := h.ask("may I?", "call")
+		h.decide(part.Approval, vault.ChooseDeny)
+		time.Sleep(5 * time.Minute)
+		if _, settled := h.one.shown(""); len(settled) != 1 {
+			t.Errorf("settled %d times", len(settled))
+		}
+		h.mu.Lock()
+		delete(h.broken, "settled")
+		h.mu.Unlock()
+		time.Sleep(2 * time.Minute)
+		if left, err := h.Unsettled(t.Context(), "one"); err != nil || len(left) > 0 {
+			t.Errorf("left: %v, %v", left, err)
+		}
+		h.finish()
+
+		h.one.set(true, nil)
+		part = h.ask("may I too?", "call")
+		h.decide(part.Approval, vault.ChooseDeny)
+		time.Sleep(time.Second)
+		h.stop()
+		h.one.set(false, nil)
+		h.one.shown("")
+		h.start()
+		if _, settled := h.one.shown(""); len(settled) != 1 {
+			t.Errorf("the next life settled %q", settled)
+		}
+	})
+}
+
+// TestWordsOfASettledQuestion: known secrets stay hidden, and a piece that was cut is no Markdown.
+func TestWordsOfASettledQuestion(t *testing.T) {
+	s := newSettler(Options{Log: slog.New(slog.DiscardHandler), Mask: func(s string) string { return strings.ReplaceAll(s, "canary", "***") }}, "one", &messenger{})
+	d := vault.Decided{Part: vault.Part{Text: "run `echo canary`?"}, Approval: vault.Approval{Kind: "unknown", State: "answered", Choice: "drop"}, By: "Ann"}
+	if got := s.words(d); got != "run `echo ***`?\n\nanswered by Ann: drop" {
+		t.Errorf("%q", got)
+	}
+	d.Part.Text, d.Part.Entities, d.Approval.State = "def __init__", "[]", "expired"
+	if got := s.words(d); got != `def \_\_init\_\_`+"\n\nclosed without an answer" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,443 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hearth/gateways"
+	"hearth/gateways/markup"
+	"hearth/gateways/telegram/tgfake"
+	"hearth/vault"
+)
+
+// TestWhatAFailedSendMeans is inputs 30, 31, 33 and 35: whether the message is there, and how long to wait.
+func TestWhatAFailedSendMeans(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault tgfake.Fault
+		want  vault.Outcome
+		wait  time.Duration
+		shown int
+		words string
+	}{
+		"429":                  {tgfake.TooMany(13948), vault.NotSent, 13948 * time.Second, 0, "Telegram asks to wait"},
+		"403":                  {tgfake.Blocked(), vault.Refused, 0, 0, "the bot was blocked or removed there"},
+		"400":                  {tgfake.Refusal(400, "Bad Request: message is too long"), vault.Refused, 0, 0, "Telegram refuses it: Bad Request: message is too long"},
+		"400 without a chat":   {tgfake.Refusal(400, "Bad Request: chat not found"), vault.Refused, 0, 0, "Telegram knows no such chat; the person must write to the bot first"},
+		"401":                  {tgfake.Unauthorized(), vault.NotSent, time.Minute, 0, "Telegram does not accept the bot's token"},
+		"404":                  {tgfake.Refusal(404, "Not Found"), vault.NotSent, time.Minute, 0, "Telegram does not accept the bot's token"},
+		"500":                  {tgfake.ServerError(), vault.NotSent, 0, 0, "Telegram is out of order"},
+		"504":                  {tgfake.Refusal(504, "Gateway Timeout"), vault.MayHaveSent, 0, 0, "Telegram did not answer in time"},
+		"page 502":             {tgfake.BadGateway(), vault.NotSent, 0, 0, "Telegram is out of order"},
+		"page 503":             {tgfake.Page(503), vault.NotSent, 0, 0, "Telegram is out of order"},
+		"page 504":             {tgfake.Page(504), vault.MayHaveSent, 0, 0, "Telegram did not answer"},
+		"page 404":             {tgfake.Page(404), vault.NotSent, 0, 0, "Telegram's address answers with status 404"},
+		"page 200":             {tgfake.Page(200), vault.MayHaveSent, 0, 0, "Telegram did not answer"},
+		"reset before":         {tgfake.ResetBefore(), vault.MayHaveSent, 0, 0, "Telegram did not answer"},
+		"30 dropped after":     {tgfake.DropAfter(), vault.MayHaveSent, 0, 1, "Telegram did not answer"},
+		"35 hangs":             {tgfake.HangBefore(), vault.MayHaveSent, 0, 0, "Telegram did not answer"},
+		"30 hangs when it has": {tgfake.HangAfter(), vault.MayHaveSent, 0, 1, "Telegram did not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newStillWorld(t)
+				w.api.Fault("sendMessage", 1, c.fault)
+				began := time.Now()
+				e := w.fails(w.part("**hello**"))
+				if e.Outcome != c.want || e.Wait != c.wait || e.Reason() != c.words {
+					t.Errorf("%q, wait %v, %q", e.Outcome, e.Wait, e.Reason())
+				}
+				if took := time.Since(began); took > usual.request {
+					t.Errorf("it took %v", took)
+				}
+				if n := len(w.api.Calls("sendMessage")); n != 1 || len(w.api.Shown(ann.ID)) != c.shown {
+					t.Errorf("%d calls, shown %v", n, w.api.Shown(ann.ID))
+				}
+				if _, err := w.gw.Send(t.Context(), w.part("next")); err != nil {
+					t.Errorf("the next one: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestASendEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newStillWorld(t)
+		w.api.Fault("sendMessage", 1, tgfake.HangBefore())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := w.gw.Send(ctx, w.part("hello"))
+		var e *gateways.SendError
+		if !errors.As(err, &e) || e.Outcome != vault.MayHaveSent || !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		cancel()
+		if _, err := w.gw.Send(ctx, w.part("hello")); !errors.As(err, &e) || e.Outcome != vault.NotSent {
+			t.Errorf("with an ended context: %v", err)
+		}
+	})
+}
+
+// roundTrip is a transport that is a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestAConnectionThatDiedIdle is noticed by the transport, which then dials anew; when that fails, nothing has left us.
+func TestAConnectionThatDiedIdle(t *testing.T) {
+	w := newWorld(t)
+	w.gw.opt.HTTP = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		trace := httptrace.ContextClientTrace(r.Context())
+		trace.GetConn("telegram:443")
+		trace.WroteHeaders()
+		trace.GetConn("telegram:443")
+		return nil, errors.New("dial: connection refused")
+	})}
+	if e := w.fails(w.part("hello")); e.Outcome != vault.NotSent {
+		t.Error(e)
+	}
+}
+
+// TestStylesThatAreRefused are resent plain, once, and only then.
+func TestStylesThatAreRefused(t *testing.T) {
+	refusal := tgfake.Refusal(400, "Bad Request: can't parse entities: entity begins in a middle of a UTF-16 symbol")
+	w := newWorld(t)
+	w.api.Fault("sendMessage", 1, refusal)
+	if _, err := w.gw.Send(t.Context(), w.part("**a** [b](https://e.org)")); err != nil {
+		t.Fatal(err)
+	}
+	calls := w.api.Calls("sendMessage")
+	if len(calls) != 2 || calls[0].Params["entities"] == "" || calls[1].Params["entities"] != "" || calls[1].Params["text"] != "a b (https://e.org)" {
+		t.Errorf("calls: %+v", calls)
+	}
+	w.api.Fault("sendMessage", 2, refusal)
+	if e := w.fails(w.part("**a**")); e.Outcome != vault.Refused || len(w.api.Calls("sendMessage")) != 4 {
+		t.Errorf("%v after %d calls", e, len(w.api.Calls("sendMessage")))
+	}
+	w.api.Fault("sendMessage", 1, refusal)
+	if e := w.fails(w.part("no styles")); e.Outcome != vault.Refused || len(w.api.Calls("sendMessage")) != 5 {
+		t.Errorf("%v after %d calls", e, len(w.api.Calls("sendMessage")))
+	}
+	long := markup.Render("[w](https://e.org/" + strings.Repeat("x", 3000) + ") " + strings.Repeat("y", 2000))
+	if got := bare(long); got.Plain != long.Plain || len(got.Entities) > 0 {
+		t.Errorf("no room for addresses: %d units", markup.Units(got.Plain))
+	}
+}
+
+// TestAGroupThatMoved is input 33: its new id is stored, and the message arrives there.
+func TestAGroupThatMoved(t *testing.T) {
+	w := newWorld(t)
+	old := tgfake.Chat{ID: -777, Type: "group", Title: "Den"}
+	w.api.Move(old, den)
+	p := w.part("**hello**")
+	p.To.Chat = "-777"
+	w.failing = errFull
+	if e := w.fails(p); e.Outcome != vault.NotSent {
+		t.Error(e)
+	}
+	w.failing = nil
+	if _, err := w.gw.Send(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.api.Shown(den.ID); len(got) != 1 || got[0].Text != "hello" || len(got[0].Entities) != 1 {
+		t.Errorf("shown: %v", got)
+	}
+	w.receive() // and the group says so itself
+	w.until("the move", func() bool { return len(w.moved) == 2 })
+	if diff := cmp.Diff([][2]string{{"-777", "-1001557912345"}, {"-777", "-1001557912345"}}, w.moved); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOtherBotsChatsAreLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	p := w.part("hello")
+	p.To.Account = "999"
+	if e := w.fails(p); e.Outcome != vault.Refused || !strings.Contains(e.Reason(), "another bot") {
+		t.Error(e)
+	}
+	if w.gw.Typing(t.Context(), p.To) == nil || w.gw.Edit(t.Context(), p.To, "1", "x") == nil || w.gw.Settle(t.Context(), p.To, "1", "x") == nil {
+		t.Error("another bot's messages are changed")
+	}
+	if n := len(w.api.Calls("")); n > 0 {
+		t.Errorf("%d calls", n)
+	}
+	p.To.Account = "" // somebody of the config who never wrote
+	if _, err := w.gw.Send(t.Context(), p); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSEC10NoPreviews holds every text that goes out to it.
+func TestSEC10NoPreviews(t *testing.T) {
+	w := newWorld(t)
+	ref, err := w.gw.Send(t.Context(), w.part("https://evil.example/canary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.api.Shown(ann.ID); !got[0].PreviewOff {
+		t.Error("Telegram fetches the link of a message")
+	}
+	if err := w.gw.Edit(t.Context(), w.to(), ref, "https://evil.example/other"); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.api.Shown(ann.ID); !got[0].PreviewOff || got[0].Edits != 1 {
+		t.Error("Telegram fetches the link of an edited message")
+	}
+}
+
+func TestTopicsAndReplies(t *testing.T) {
+	w := newWorld(t)
+	forum := tgfake.Chat{ID: -100500, Type: "supergroup", Title: "Forum", Forum: true}
+	w.api.Open(forum, 77)
+	said := w.api.SayIn(forum, ann, "question", tgfake.Set("message_thread_id", 77), tgfake.Set("is_topic_message", true))
+	p := w.part("answer")
+	p.To.Chat, p.To.Thread, p.ReplyTo = "-100500", "77", strconv.Itoa(said)
+	if _, err := w.gw.Send(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	p.ReplyTo = "99999" // it was deleted meanwhile
+	if _, err := w.gw.Send(t.Context(), p); err != nil {
+		t.Error(err)
+	}
+	p.ReplyTo = "press:1" // it is no message
+	if _, err := w.gw.Send(t.Context(), p); err != nil {
+		t.Error(err)
+	}
+	got := w.api.Shown(forum.ID)
+	if len(got) != 3 || got[0].Thread != 77 || got[0].ReplyTo != said || got[1].ReplyTo != 0 || got[2].ReplyTo != 0 {
+		t.Errorf("shown: %+v", got)
+	}
+	if err := w.gw.Typing(t.Context(), p.To); err != nil {
+		t.Error(err)
+	}
+	if c := w.api.Calls("sendChatAction"); len(c) != 1 || c[0].Params["action"] != "typing" || c[0].Params["message_thread_id"] != "77" || c[0].Params["chat_id"] != "-100500" {
+		t.Errorf("typing: %+v", c)
+	}
+}
+
+// TestButtons is input 34: what Telegram would refuse is left out, not the question with it.
+func TestButtons(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		buttons []vault.Button
+		rows    string
+		shown   int
+	}{
+		{[]vault.Button{{Label: "Approve", Data: "a:7:approve"}, {Label: "Deny", Data: "a:7:deny"}}, `{"inline_keyboard":[[{"text":"Approve","callback_data":"a:7:approve"},{"text":"Deny","callback_data":"a:7:deny"}]]}`, 2},
+		{[]vault.Button{{Label: "A", Data: "1"}, {Label: "B", Data: "2"}, {Label: "C", Data: "3"}, {Label: "D", Data: "4"}}, "]],[[", 4},
+		{[]vault.Button{{Label: "a long label of a button", Data: "1"}, {Label: "another long label", Data: "2"}}, "", 2},
+		{[]vault.Button{{Label: "A", Data: strings.Repeat("x", 64)}, {Label: "B", Data: strings.Repeat("x", 65)}, {Label: "", Data: "1"}, {Label: "C", Data: ""}}, "", 1},
+		{[]vault.Button{{Label: "B", Data: strings.Repeat("é", 33)}}, "", 0},
+	} {
+		p := w.part("Question 7")
+		p.Buttons = c.buttons
+		if _, err := w.gw.Send(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		all := w.api.Shown(ann.ID)
+		if got := all[len(all)-1].Buttons; len(got) != c.shown {
+			t.Errorf("%v: shown %v", c.buttons, got)
+		}
+		calls := w.api.Calls("sendMessage")
+		if got := calls[len(calls)-1].Params["reply_markup"]; strings.HasPrefix(c.rows, "{") && got != c.rows {
+			t.Errorf("laid out as %s", got)
+		}
+	}
+	if rows := w.gw.rows([]vault.Button{{Label: "1", Data: "1"}, {Label: "2", Data: "2"}, {Label: "3", Data: "3"}, {Label: "4", Data: "4"}}); len(rows) != 4 {
+		t.Errorf("four buttons in %d rows", len(rows))
+	}
+	if rows := w.gw.rows([]vault.Button{{Label: "a long label of a button", Data: "1"}, {Label: "another long label", Data: "2"}}); len(rows) != 2 {
+		t.Errorf("two long buttons in %d rows", len(rows))
+	}
+}
+
+// TestSettle takes the buttons away and leaves the words; a second time it changes nothing and is no error.
+func TestSettle(t *testing.T) {
+	w := newWorld(t)
+	p := w.part("Question 7: may I?")
+	p.Buttons = []vault.Button{{Label: "Approve", Data: "a:7:approve"}}
+	ref, err := w.gw.Send(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.gw.Settle(t.Context(), w.to(), ref, "**Question 7**: may I?\n\n✓ approved by Ann"); err != nil {
+			t.Error(err)
+		}
+	}
+	got := w.api.Shown(ann.ID)[0]
+	if got.Text != "Question 7: may I?\n\n✓ approved by Ann" || len(got.Buttons) > 0 || len(got.Entities) != 1 || got.Edits != 1 {
+		t.Errorf("shown: %+v", got)
+	}
+	if err := w.gw.Settle(t.Context(), w.to(), "99", "x"); err == nil {
+		t.Error("a message that is gone was settled")
+	}
+}
+
+// TestSplit is inputs 1, 2, 3, 4 and 13 at the gateway: each piece has room to spare and arrives.
+func TestSplit(t *testing.T) {
+	w := newWorld(t)
+	for name, text := range map[string]string{
+		"1 long": strings.Repeat("some words and **bold** ones. ", 600), "2 escapes": strings.Repeat("&<>", 3000), "3 emoji": "a" + strings.Repeat("🙂", 4096),
+		"code": "```go\n" + strings.Repeat("\tfmt.Println(1)\n", 900) + "```", "dense": strings.Repeat("*a* `b` ", 400),
+	} {
+		whole := markup.Render(text)
+		before := len(w.api.Shown(ann.ID))
+		pieces := w.gw.Split(w.part(text))
+		for _, piece := range pieces {
+			p := w.part(piece.Text)
+			p.Entities = piece.Entities
+			if n := markup.Units(piece.Text); n > textLimit-gateways.Room {
+				t.Errorf("%s: a piece of %d units", name, n)
+			}
+			if again := w.gw.Split(p); len(again) != 1 || again[0] != piece {
+				t.Errorf("%s: a piece is cut again", name)
+			}
+			if _, err := w.gw.Send(t.Context(), p); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		var got string
+		for _, m := range w.api.Shown(ann.ID)[before:] {
+			got += m.Text
+		}
+		if strings.Join(strings.Fields(got), "") != strings.Join(strings.Fields(whole.Plain), "") {
+			t.Errorf("%s: something is lost", name)
+		}
+	}
+	for _, nothing := range []string{"", " \n ", "\u200b", "&nbsp;"} {
+		if got := w.gw.Split(w.part(nothing)); got != nil {
+			t.Errorf("%q makes %q", nothing, got)
+		}
+	}
+	if got := w.gw.Split(w.part("**b**")); !slices.Equal(got, []vault.Piece{{Text: "b", Entities: `[{"type":"bold","offset":0,"length":1}]`}}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestFormTakesStoredStyles sends a piece as it was cut, not as Markdown a second time.
+func TestFormTakesStoredStyles(t *testing.T) {
+	w := newWorld(t)
+	p := w.part("**not bold** _x_")
+	p.Entities = markup.Text{}.Encode()
+	if _, err := w.gw.Send(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	p.Entities = "nonsense"
+	if _, err := w.gw.Send(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	got := w.api.Shown(ann.ID)
+	if got[0].Text != "**not bold** _x_" || len(got[0].Entities) > 0 || got[1].Text != "not bold x" {
+		t.Errorf("shown: %+v", got)
+	}
+}
+
+// TestTokensThatNeedCare stand in a path as they are, and in no error in any spelling.
+func TestTokensThatNeedCare(t *testing.T) {
+	for _, token := range []string{"123456:ab$cd$HOME-xyz", "123456:a%2Fb c?d/e", "123456:%s%d"} {
+		path := ""
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			path = r.URL.Path
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(400)
+			fmt.Fprintf(w, `{"ok":false,"error_code":400,"description":"no %%s %s %s"}`, strings.ReplaceAll(r.URL.Path, `"`, ""), r.URL.RawPath)
+		}))
+		gw, err := New(Options{Token: token, APIURL: strings.Replace(server.URL, "http://", "http://me:p%40ss@", 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = gw.Send(t.Context(), vault.Part{To: vault.Address{Chat: "1"}, Text: "x"})
+		if path != "/bot"+token+"/sendMessage" {
+			t.Errorf("%q: the path is %q", token, path)
+		}
+		server.Close()
+		_, second := gw.Send(t.Context(), vault.Part{To: vault.Address{Chat: "1"}, Text: "x"})
+		_, secret, _ := strings.Cut(token, ":")
+		for _, e := range []error{err, second} {
+			if e == nil || strings.Contains(e.Error(), secret) || strings.Contains(e.Error(), "p%40ss") || strings.Contains(e.Error(), "p@ss") || strings.Contains(e.Error(), "%2Fb%20c") {
+				t.Errorf("%q: %v", token, e)
+			}
+		}
+		gw.opt.HTTP.CloseIdleConnections()
+	}
+	for _, bad := range []string{"", "123456", ":abc", "123456:", "12a:abc", "abc"} {
+		if _, err := New(Options{Token: bad}); !errors.Is(err, ErrBadToken) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// TestRedirectsAreNotFollowed: the address holds the token, and the next one would be told it.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	followed := false
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed = true }))
+	defer elsewhere.Close()
+	for _, code := range []int{301, 302, 307, 308} {
+		server := httptest.NewServer(http.RedirectHandler(elsewhere.URL, code))
+		gw, err := New(Options{Token: "1:canary", APIURL: server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = gw.Send(t.Context(), vault.Part{To: vault.Address{Chat: "1"}, Text: "x"})
+		var e *gateways.SendError
+		if !errors.As(err, &e) || e.Outcome != vault.NotSent || followed {
+			t.Errorf("%d: followed %v, %v", code, followed, err)
+		}
+		gw.opt.HTTP.CloseIdleConnections()
+		server.Close()
+	}
+}
+
+// TestAnswersThatMakeNoSense come from programs that are not Telegram's.
+func TestAnswersThatMakeNoSense(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		header http.Header
+		want   vault.Outcome
+		wait   time.Duration
+	}{
+		"an error without a code":    {500, `{"message":"no such route"}`, nil, vault.NotSent, 0},
+		"no error and no result":     {200, `{}`, nil, vault.MayHaveSent, 0},
+		"a result of another kind":   {200, `{"ok":true,"result":"done"}`, nil, vault.MayHaveSent, 0},
+		"an answer without an end":   {200, `{"ok":true,"result":` + strings.Repeat(" ", 2000) + `{"message_id":1}}`, nil, vault.MayHaveSent, 0},
+		"an answer that is cut":      {200, `{"ok":true,"resu`, nil, vault.MayHaveSent, 0},
+		"a page that asks to wait":   {429, "<html>", http.Header{"Content-Type": {"text/html"}, "Retry-After": {"7"}}, vault.NotSent, 7 * time.Second},
+		"a page that asks for later": {503, "<html>", http.Header{"Content-Type": {"text/html"}, "Retry-After": {"Fri, 31 Dec 1999 23:59:59 GMT"}}, vault.NotSent, 0},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			for key, value := range c.header {
+				w.Header()[key] = value
+			}
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, c.body)
+		}))
+		gw, err := New(Options{Token: "1:canary", APIURL: server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gw.limits.answer = 1000
+		_, err = gw.Send(t.Context(), vault.Part{To: vault.Address{Chat: "1"}, Text: "x"})
+		var e *gateways.SendError
+		if !errors.As(err, &e) || e.Outcome != c.want || e.Wait != c.wait {
+			t.Errorf("%s: %v", name, err)
+		}
+		gw.opt.HTTP.CloseIdleConnections()
+		server.Close()
+	}
+}
