@@ -13,7 +13,7 @@ import (
 // When "is writing" is shown: messengers show it for about five seconds.
 const (
 	patience  = 250 * time.Millisecond // an answer that comes sooner needs none, and would be followed by it
-	every     = 6 * time.Second
+	every     = 4 * time.Second
 	afterFail = 20 * time.Second // a chat where it failed is left alone so long
 	maxSleep  = time.Minute
 )
