@@ -2,13 +2,14 @@ package vault
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 )
 
 // Entry is one piece of a conversation's past: a run with all its steps, or a message that no run stands behind (a command
 // and its answer, a spoken reminder).
 type Entry struct {
-	Run     *Progress
+	Run     *Progress // without Person and Conversation, which the caller knows
 	Message *Message
 	Pos     int64
 }
@@ -32,13 +33,9 @@ func (v *Vault) History(ctx context.Context, c Conversation, before int64, limit
 	if err != nil {
 		return nil, err
 	}
-	var out []Entry
-	for _, r := range runs {
-		p, err := v.Progress(ctx, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Entry{Run: &p, Pos: r.Pos})
+	out, err := v.past(ctx, runs)
+	if err != nil {
+		return nil, err
 	}
 	for _, m := range loose {
 		out = append(out, Entry{Message: &m, Pos: m.Pos})
@@ -48,6 +45,49 @@ func (v *Vault) History(ctx context.Context, c Conversation, before int64, limit
 		out = out[len(out)-limit:]
 	}
 	return out, nil
+}
+
+// past loads what belongs to ended runs, with one query a kind: a conversation has hundreds of them. Who and where is known.
+func (v *Vault) past(ctx context.Context, runs []Run) ([]Entry, error) {
+	numbers := make([]int64, len(runs))
+	entries := make([]Entry, len(runs))
+	at := map[int64]*Progress{}
+	for i, r := range runs {
+		numbers[i] = r.ID
+		entries[i] = Entry{Run: &Progress{Run: r}, Pos: r.Pos}
+		at[r.ID] = entries[i].Run
+	}
+	list, err := json.Marshal(numbers)
+	if err != nil {
+		return nil, err
+	}
+	const among = ` WHERE run_id IN (SELECT value FROM json_each(?)) `
+	messages, err := collect(ctx, v.rdb, scanMessage, `SELECT `+messageColumns+` FROM message`+among+`AND role = 'user' ORDER BY id`, string(list))
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range messages {
+		at[m.Run].Messages = append(at[m.Run].Messages, m)
+	}
+	steps, err := collect(ctx, v.rdb, scanStep, `SELECT `+stepColumns+` FROM step`+among+`ORDER BY run_id, n`, string(list))
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range steps {
+		at[st.Run].Steps = append(at[st.Run].Steps, st)
+	}
+	calls, err := collect(ctx, v.rdb, scanCall, `SELECT `+callColumns+` FROM call`+among+`ORDER BY run_id, step, i`, string(list))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range calls {
+		at[c.Run].Calls = append(at[c.Run].Calls, c)
+	}
+	approvals, err := collect(ctx, v.rdb, scanApproval, `SELECT `+approvalColumns+` FROM approval`+among+`ORDER BY id`, string(list))
+	for _, a := range approvals {
+		at[a.Run].Approvals = append(at[a.Run].Approvals, a)
+	}
+	return entries, err
 }
 
 // Reply is what a run said at its end; "" when it said nothing.

@@ -190,7 +190,7 @@ type Firing struct {
 // job fires once for a due instant. ErrNotFound: it was changed or cancelled since it was read.
 func (v *Vault) Fire(ctx context.Context, j Job, f Firing) error {
 	return v.write(ctx, "fire", durable, func(t *Tx) error {
-		now, err := one(t.ctx, t.tx, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = ? AND next = ? AND state IN ('waiting','firing')`, j.ID, j.Next.UnixMilli())
+		now, err := one(t.ctx, t.tx, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = ? AND next = ? AND changed = ? AND state IN ('waiting','firing')`, j.ID, j.Next.UnixMilli(), j.Changed.UnixMilli())
 		if err != nil {
 			return err
 		}

@@ -102,7 +102,11 @@ func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
 	if err != nil {
 		return p, err
 	}
-	return v.Progress(ctx, number)
+	if p, err = v.Progress(ctx, number); err != nil {
+		// Nobody has it in hand, so nobody would give it back.
+		err = errors.Join(err, v.Requeue(context.WithoutCancel(ctx), number, v.now(), false))
+	}
+	return p, err
 }
 
 // longestWait is more than any run is told to wait: one that should wait longer was queued by a clock that stood in the

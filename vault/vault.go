@@ -169,7 +169,7 @@ func (v *Vault) open(ctx context.Context) error {
 
 func dsn(path, mode, more string) string {
 	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	return "file:" + escaped + "?mode=" + mode + "&_journal_mode=WAL&_busy_timeout=10000" + more
+	return "file:" + escaped + "?mode=" + mode + "&_journal_mode=WAL&_busy_timeout=10000&_stmt_cache_size=64" + more
 }
 
 func (v *Vault) takeLock(ctx context.Context, opt Options) error {

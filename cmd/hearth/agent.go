@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -104,6 +105,7 @@ func (a *agent) run(ctx context.Context, started func(), more ...*part) error {
 	}
 	a.started.Store(true)
 	started()
+	debug.FreeOSMemory() // starting takes more than waiting does, and most of life is waiting
 	ended := make(chan error, 1)
 	go func() { ended <- group.Wait() }()
 	select {

@@ -123,7 +123,7 @@ func (i *Inbox) take(ctx context.Context, in vault.Inbound, from vault.Person) e
 		return i.reply(ctx, in, from, "There were no words in your message; please write it again.", "")
 	}
 	burst := time.Duration(0)
-	if i.opt.Burst != nil {
+	if i.opt.Burst != nil && in.Gateway != "terminal" { // at a terminal Enter says that the thought is complete
 		burst = i.opt.Burst()
 	}
 	_, err := i.opt.Vault.Accept(ctx, in, from, burst)

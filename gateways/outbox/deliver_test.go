@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,10 +237,10 @@ func TestAnUnrecordedDeliveryIsNotRepeated(t *testing.T) {
 	for _, event := range []string{"sent", "undelivered"} {
 		t.Run(event, func(t *testing.T) {
 			bubble(t, func(w *world) {
-				refusals := 0
+				var refusals atomic.Int64
 				w.hooks = vault.Hooks{Before: func(e string) error {
-					if e == event && refusals < 5 {
-						refusals++
+					if e == event && refusals.Load() < 5 {
+						refusals.Add(1)
 						return errors.New("disk full")
 					}
 					return nil
@@ -257,8 +258,8 @@ func TestAnUnrecordedDeliveryIsNotRepeated(t *testing.T) {
 				if diff := cmp.Diff(want, f.texts("a")); diff != "" {
 					t.Error(diff)
 				}
-				if refusals != 5 || w.part(number).State != "sent" {
-					t.Errorf("%d refusals, part %q", refusals, w.part(number).State)
+				if refusals.Load() != 5 || w.part(number).State != "sent" {
+					t.Errorf("%d refusals, part %q", refusals.Load(), w.part(number).State)
 				}
 			})
 		})
@@ -267,10 +268,10 @@ func TestAnUnrecordedDeliveryIsNotRepeated(t *testing.T) {
 
 func TestASendIsNotBegunWhenThatCannotBeNoted(t *testing.T) {
 	bubble(t, func(w *world) {
-		refusals := 0
+		var refusals atomic.Int64
 		w.hooks = vault.Hooks{Before: func(e string) error {
-			if e == "sending" && refusals < 3 {
-				refusals++
+			if e == "sending" && refusals.Load() < 3 {
+				refusals.Add(1)
 				return errors.New("disk full")
 			}
 			return nil
@@ -278,7 +279,7 @@ func TestASendIsNotBegunWhenThatCannotBeNoted(t *testing.T) {
 		w.close()
 		w.open()
 		f := &fake{name: "tele", answer: func(context.Context, vault.Part, int) error {
-			if refusals < 3 {
+			if refusals.Load() < 3 {
 				t.Error("it was sent though no commit stands behind it")
 			}
 			return nil

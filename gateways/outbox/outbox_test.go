@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,9 +97,9 @@ func TestSendsAtATimeAreBounded(t *testing.T) {
 // DUR-04: a refused connection is tried again, however long it takes, and not more often than once a minute in the end.
 func TestDUR04LineDownIsTriedAgainWithGrowingWaits(t *testing.T) {
 	bubble(t, func(w *world) {
-		up := false
+		var up atomic.Bool
 		f := &fake{name: "tele", answer: func(context.Context, vault.Part, int) error {
-			if up {
+			if up.Load() {
 				return nil
 			}
 			return lineDown
@@ -119,7 +120,7 @@ func TestDUR04LineDownIsTriedAgainWithGrowingWaits(t *testing.T) {
 		if p := w.part(number); p.State != "waiting" || p.Error == "" || p.Marked {
 			t.Errorf("the part is %q, error %q, marked %v", p.State, p.Error, p.Marked)
 		}
-		up = true
+		up.Store(true)
 		pass(time.Minute)
 		if diff := cmp.Diff([]string{"hello"}, f.texts("a")); diff != "" {
 			t.Error(diff)
@@ -195,8 +196,9 @@ func TestWaitOutlivesARestartAndADroppedPart(t *testing.T) {
 // A wait that an earlier life wrote down by a clock that was wrong must not silence a chat for years.
 func TestStoredWaitIsBoundedWhenTheClockWasWrong(t *testing.T) {
 	bubble(t, func(w *world) {
-		skew := 20 * 365 * 24 * time.Hour
-		w.now = func() time.Time { return time.Now().Add(skew) }
+		var skew atomic.Int64
+		skew.Store(int64(20 * 365 * 24 * time.Hour))
+		w.now = func() time.Time { return time.Now().Add(time.Duration(skew.Load())) }
 		w.close()
 		w.open()
 		f := &fake{name: "tele", answer: func(context.Context, vault.Part, int) error { return lineDown }}
@@ -204,7 +206,7 @@ func TestStoredWaitIsBoundedWhenTheClockWasWrong(t *testing.T) {
 		w.start(f)
 		pass(time.Second)
 		w.stop()
-		skew = 0
+		skew.Store(0)
 		f.answer = nil
 		w.start(f)
 		pass(maxStored + time.Second)
@@ -216,9 +218,9 @@ func TestStoredWaitIsBoundedWhenTheClockWasWrong(t *testing.T) {
 
 func TestNudgeTriesAtOnce(t *testing.T) {
 	bubble(t, func(w *world) {
-		up := false
+		var up atomic.Bool
 		f := &fake{name: "tele", answer: func(context.Context, vault.Part, int) error {
-			if up {
+			if up.Load() {
 				return nil
 			}
 			return lineDown
@@ -226,7 +228,7 @@ func TestNudgeTriesAtOnce(t *testing.T) {
 		w.say("tele", "a", "hello")
 		w.start(f)
 		pass(10 * time.Minute)
-		up = true
+		up.Store(true)
 		w.box.Nudge("other")
 		pass(0)
 		if len(f.texts("a")) != 0 {
@@ -243,8 +245,8 @@ func TestNudgeTriesAtOnce(t *testing.T) {
 func TestAwayPeopleCostNothingAndGetTheirPartsWhenTheyCome(t *testing.T) {
 	bubble(t, func(w *world) {
 		g := &away{fake: &fake{name: "terminal"}}
-		commits := 0
-		w.hooks = vault.Hooks{After: func(string) error { commits++; return nil }}
+		var commits atomic.Int64
+		w.hooks = vault.Hooks{After: func(string) error { commits.Add(1); return nil }}
 		w.close()
 		w.open()
 		number := w.say("terminal", "1", "hello")
@@ -253,10 +255,10 @@ func TestAwayPeopleCostNothingAndGetTheirPartsWhenTheyCome(t *testing.T) {
 		if p := w.part(number); p.State != "waiting" || p.Attempts != 0 || p.Error != "nobody was at the terminal" {
 			t.Errorf("the part is %q after %d attempts, error %q", p.State, p.Attempts, p.Error)
 		}
-		before := commits
+		before := commits.Load()
 		pass(24 * time.Hour)
-		if commits != before || len(g.tried()) != 0 {
-			t.Errorf("a day of waiting took %d commits and %d attempts", commits-before, len(g.tried()))
+		if commits.Load() != before || len(g.tried()) != 0 {
+			t.Errorf("a day of waiting took %d commits and %d attempts", commits.Load()-before, len(g.tried()))
 		}
 		g.come()
 		w.box.Nudge("terminal")

@@ -131,6 +131,44 @@ func TestWhoComesWhileAnotherSleepsGetsThePart(t *testing.T) {
 	})
 }
 
+func TestSomebodyElseNeverGetsThePart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tm := New(Options{})
+		asleep := tm.Attach(1)
+		done := sending(t.Context(), tm, post(1, "for the first person"))
+		synctest.Wait()
+		other := tm.Attach(2) // who comes while it is being offered
+		asleep.Close()
+		<-done
+		other.Close()
+		if p, open := <-other.Parts(); open {
+			t.Errorf("the second person reads %q", p.Text)
+		}
+	})
+}
+
+// What was sent once is over: it is neither kept nor offered to those who come later.
+func TestASentPartIsNotOfferedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tm := New(Options{})
+		first := tm.Attach(1)
+		done := sending(t.Context(), tm, post(1, "hello"))
+		<-first.Parts()
+		first.Ack(1)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		if len(tm.offers) != 0 {
+			t.Errorf("%d offers are kept", len(tm.offers))
+		}
+		later := tm.Attach(1)
+		later.Close()
+		if p, open := <-later.Parts(); open {
+			t.Errorf("the next client reads %q", p.Text)
+		}
+	})
+}
+
 // A client that sleeps for longer than a send may take is gone: woken up, it must not show the part beside the copy that
 // went to somebody else.
 func TestASleepingClientIsDismissed(t *testing.T) {
@@ -205,6 +243,37 @@ func TestSayComesInAsThePersonsMessage(t *testing.T) {
 			t.Error("a message of nobody was taken")
 		}
 		cancel()
+	})
+}
+
+// Two windows of a person may speak at once: one message after the other is accepted.
+func TestMessagesAreAcceptedOneAfterTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tm := New(Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		inHand, most := 0, 0
+		go func() {
+			_ = tm.Receive(ctx, func(context.Context, vault.Inbound) error {
+				inHand++
+				most = max(most, inHand)
+				time.Sleep(time.Second)
+				inHand--
+				return nil
+			})
+		}()
+		done := make(chan error, 3)
+		for range 3 {
+			go func() { done <- tm.Say(ctx, vault.Person{ID: 1}, "hello", NewID()) }()
+		}
+		for range 3 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		if most != 1 {
+			t.Errorf("%d at a time", most)
+		}
 	})
 }
 
