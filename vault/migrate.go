@@ -156,8 +156,18 @@ func verify(ctx context.Context, q querier) error {
 	return nil
 }
 
-// Check reads the whole database and reports the first damage found; nil when it is sound.
-func (v *Vault) Check(ctx context.Context) error { return verify(ctx, v.rdb) }
+// Check reads the whole database and reports the first damage found; nil when it is sound. It opens a connection of its
+// own: the full-text index checks itself against what its connection has kept in memory, and one that was open while
+// another wrote takes the new rows for damage.
+func (v *Vault) Check(ctx context.Context) (err error) {
+	db, err := sql.Open("sqlite3", dsn(v.Path(), "rw", "&_query_only=on"))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	return verify(ctx, db)
+}
 
 // VerifyFile reports whether the file at path is a sound vault that this program can open, without changing it.
 // Errors: *NewerError, *DamagedError, or what the check found.

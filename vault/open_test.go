@@ -341,3 +341,16 @@ func TestReadersAndTheWriterDoNotWaitForEachOther(t *testing.T) {
 	})
 	check(t, rows.Err())
 }
+
+// The full-text index of a connection that was open before a write must not be taken for damaged.
+func TestCheckIsNotMisledByWhatAConnectionRemembers(t *testing.T) {
+	h := newHome(t)
+	in := Scope{Person: h.ann.ID}
+	for n := range 20 {
+		_, err := h.Recall(t.Context(), in, "swordfish", 5)
+		check(t, err)
+		_, _, err = h.Remember(t.Context(), Memory{Text: fmt.Sprintf("swordfish number %d", n), Source: "command"}, in)
+		check(t, err)
+		check(t, h.Check(t.Context()))
+	}
+}

@@ -126,7 +126,7 @@ func (r runStory) tell(w io.Writer, now time.Time) {
 		fmt.Fprintf(w, " (%s)", r.Reason)
 	}
 	fmt.Fprintf(w, "\nQueued %s, started %s, ended %s (%s)\n", short(r.Queued, now), short(r.Started, now), short(r.Ended, now), r.Zone)
-	fmt.Fprintf(w, "%s, %s, %d tokens in, %d out, cost %s, model %s\n", plural(r.runRow.Steps, "step"), plural(r.runRow.Calls, "call"), r.TokensIn, r.TokensOut, price(r.USD), dash(r.Model))
+	fmt.Fprintf(w, "%s, %s, %d tokens in, %d out, cost %s, model %s\n", plural(len(r.Steps), "step"), plural(len(r.Calls), "call"), r.TokensIn, r.TokensOut, price(r.USD), dash(r.Model))
 	if r.Input != "" {
 		fmt.Fprintf(w, "\nGoal: %s\n", r.Input)
 	}

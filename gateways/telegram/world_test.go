@@ -34,7 +34,8 @@ type world struct {
 	moved       [][2]string
 	quarantined []string
 	told        []string
-	failing     error // of Quarantine, Migrate and Tell
+	failing     error         // of Quarantine, Migrate and Tell
+	ahead       time.Duration // of the clock that people see
 }
 
 // ann owns the house, eve is a stranger: which of them writes is nothing to the gateway.
@@ -59,6 +60,11 @@ func enter(t testing.TB, api *tgfake.Server, client *http.Client) *world {
 	w.gw, err = New(Options{
 		Token: api.Token(), APIURL: api.URL() + "/", HTTP: client, Groups: func() string { return w.mode },
 		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Now: func() time.Time {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return time.Now().Add(w.ahead)
+		},
 		Quarantine: func(_ context.Context, account, reason string, raw []byte) error {
 			return w.note(func() { w.quarantined = append(w.quarantined, account+" "+reason+" "+string(raw)) })
 		},
