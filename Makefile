@@ -59,9 +59,8 @@ lint: ## golangci-lint, the import table included
 vuln: ## known vulnerabilities in what the program calls
 	@GO='$(GO)' TAGS='$(TAGS)' .ci/vuln
 
-bench: build ## the suite's benchmarks, then those of the whole program
+bench: ## the figures of docs/benchmarks.md; PKGS=./cmd/hearth for those of the whole program alone
 	$(GO) test -tags $(TAGS) -run=NONE -bench='$(BENCH)' -benchtime=$(BENCHTIME) -benchmem $(PKGS)
-	@if [ -x .ci/bench ]; then .ci/bench bin/hearth; fi
 
 torture: ## kill -9 at random moments, and look for what was lost or done twice
 	$(GO) test -tags $(TAGS) -count=1 -run Torture $(TORTUREPKGS) $(TORTUREFLAGS)
