@@ -280,7 +280,8 @@ func (k hostKind) read(v value, _ surroundings) (any, error) {
 	return text, nil
 }
 
-var hostName = regexp.MustCompile(`^[\pL\pN_]([\pL\pN_-]{0,62}\.?)*$`)
+// Lengths are checked beside it: counted classes of all letters make a program of a megabyte.
+var hostName = regexp.MustCompile(`^[\pL\pN_]([\pL\pN_-]*\.?)*$`)
 
 func isHost(text string) bool {
 	return net.ParseIP(text) != nil || len(text) <= 253 && hostName.MatchString(text)

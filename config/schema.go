@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // field is a row of the table with its place in the tree.
@@ -79,7 +80,7 @@ func (f *field) holds() string {
 }
 
 var (
-	modelName = regexp.MustCompile(`^[\pL\pN][\pL\pN._:@+-]{0,63}$`)
+	modelName = regexp.MustCompile(`^[\pL\pN][\pL\pN._:@+-]*$`) // and at most 64 letters, counted beside it
 	toolName  = regexp.MustCompile(`^[A-Za-z0-9_.*?:-]{1,64}$`)
 )
 
@@ -88,7 +89,7 @@ func (f *field) checkName(name string) string {
 	switch {
 	case f.shape == table && !toolName.MatchString(name):
 		return "is no tool name: use letters, digits, _ and -, with * and ? for any"
-	case f.shape == entries && !modelName.MatchString(name):
+	case f.shape == entries && (!modelName.MatchString(name) || utf8.RuneCountInString(name) > 64):
 		return "is no name for a model: use letters, digits, - and _, without spaces"
 	}
 	return ""

@@ -1,17 +1,16 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 )
 
 const fileName = `"?([^\s":]+\.[A-Za-z0-9]{1,8})"?`
 
 var (
-	filesList  = regexp.MustCompile(`(?i)^(?:(?:list|show|see)(?: me)?(?: all)?(?: my| the)? (?:files?|workspace|folder)|(?:what|which) files\b.*?|ls|dir|files|my files)(?: (?:in|of)(?: the)?(?: folder)? (\S+?)(?: do (?:i|you) have)?)?$`)
-	fileRead   = regexp.MustCompile(`(?i)^(?:read|open|show|print|cat|display|see|what's in|what is in)(?: me)?(?: out)?(?: the| my)?(?: file| note)? ` + fileName + `$`)
-	fileWrite  = regexp.MustCompile(`(?is)^(?:please\s+)?(?:write|save|create|make|put|store)(?:\s+(?:a|an|the|me))?(?:\s+(?:new|text))?(?:\s+(?:note|file|list))?(?:\s+(?:called|named|to|in|into|as))?\s+` + fileName + `\s*(?::|\swith(?: the text)?|\ssaying)\s*(.+)$`)
-	fileSaveTo = regexp.MustCompile(`(?is)^(?:please\s+)?(?:write|save|put|store)\s+(.+?)\s+(?:to|in|into|as)\s+(?:the |a |my )?(?:file |note )?(?:called |named )?` + fileName + `[.!]?$`)
+	filesList  = lazily(`(?i)^(?:(?:list|show|see)(?: me)?(?: all)?(?: my| the)? (?:files?|workspace|folder)|(?:what|which) files\b.*?|ls|dir|files|my files)(?: (?:in|of)(?: the)?(?: folder)? (\S+?)(?: do (?:i|you) have)?)?$`)
+	fileRead   = lazily(`(?i)^(?:read|open|show|print|cat|display|see|what's in|what is in)(?: me)?(?: out)?(?: the| my)?(?: file| note)? ` + fileName + `$`)
+	fileWrite  = lazily(`(?is)^(?:please\s+)?(?:write|save|create|make|put|store)(?:\s+(?:a|an|the|me))?(?:\s+(?:new|text))?(?:\s+(?:note|file|list))?(?:\s+(?:called|named|to|in|into|as))?\s+` + fileName + `\s*(?::|\swith(?: the text)?|\ssaying)\s*(.+)$`)
+	fileSaveTo = lazily(`(?is)^(?:please\s+)?(?:write|save|put|store)\s+(.+?)\s+(?:to|in|into|as)\s+(?:the |a |my )?(?:file |note )?(?:called |named )?` + fileName + `[.!]?$`)
 )
 
 func listFiles(_ talk, s sentence) (wish, bool) {
@@ -37,9 +36,9 @@ func readFile(_ talk, s sentence) (wish, bool) {
 // writeFile keeps the line breaks of what is to be written.
 func writeFile(_ talk, s sentence) (wish, bool) {
 	path, content := "", ""
-	if m := fileWrite.FindStringSubmatch(s.raw); m != nil {
+	if m := fileWrite.get().FindStringSubmatch(s.raw); m != nil {
 		path, content = m[1], m[2]
-	} else if m := fileSaveTo.FindStringSubmatch(s.raw); m != nil {
+	} else if m := fileSaveTo.get().FindStringSubmatch(s.raw); m != nil {
 		path, content = m[2], m[1]
 	}
 	if content = unquoted(content); content == "" {

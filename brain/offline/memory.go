@@ -2,26 +2,25 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
 var (
-	remembering = regexp.MustCompile(`(?i)^(?:remember|note|memori[sz]e|keep in mind|don't forget|do not forget|never forget|learn|save|write down|make a note|take a note)(?: this| down)?(?:,? that|:|,| -)\s*(.+)$`)
-	rememberIt  = regexp.MustCompile(`(?i)^remember (.+)$`)
-	rememberOr  = regexp.MustCompile(`(?i)^(?:merk(?:e)? dir(?:,? dass|:)?|recuerda que|apunta que|(?:souviens-toi|retiens|note) (?:que |qu'|: ?)|(?:lembra-te|lembre-se|lembra|anota) (?:de )?que|(?:ricorda|ricordati|annota) che)\s*(.+)$`)
+	remembering = lazily(`(?i)^(?:remember|note|memori[sz]e|keep in mind|don't forget|do not forget|never forget|learn|save|write down|make a note|take a note)(?: this| down)?(?:,? that|:|,| -)\s*(.+)$`)
+	rememberIt  = lazily(`(?i)^remember (.+)$`)
+	rememberOr  = lazily(`(?i)^(?:merk(?:e)? dir(?:,? dass|:)?|recuerda que|apunta que|(?:souviens-toi|retiens|note) (?:que |qu'|: ?)|(?:lembra-te|lembre-se|lembra|anota) (?:de )?que|(?:ricorda|ricordati|annota) che)\s*(.+)$`)
 
-	recalling = regexp.MustCompile(`(?i)^(?:what (?:do|did|can) (?:you|i) (?:know|remember|recall|tell you|tell me|have)|what have (?:you|i) (?:remembered|told you|noted)|tell me (?:what you know|everything|all you know)|do you (?:know|remember)|what is (?:known|remembered)|` +
+	recalling = lazily(`(?i)^(?:what (?:do|did|can) (?:you|i) (?:know|remember|recall|tell you|tell me|have)|what have (?:you|i) (?:remembered|told you|noted)|tell me (?:what you know|everything|all you know)|do you (?:know|remember)|what is (?:known|remembered)|` +
 		`(?:search|look up|recall|find)(?: in)?(?: your| my| the)?(?: memory| memories| notes)?(?: for)?|(?:list|show)(?: me)?(?: all)? ?(?:my |your |the )?(?:memories|memory|facts)|` +
 		`was wei(?:ß|ss)t du|qu[eé] sabes|que sais-tu|qu'est-ce que tu sais|(?:o )?que (?:é que )?(?:tu )?sabes?|(?:che )?cosa (?:sai|ti ricordi))\b ?(?:(?:anything|something|alles|etwas)\s*)?(?:about|of|regarding|on|über|ueber|von|de|sobre|du|sur|di|su)?\s*(.*)$`)
-	about     = regexp.MustCompile(`(?i)^(?:tell me )?about (.+)$`)
-	ownWords  = regexp.MustCompile(`(?i)^(?:who|what|when|where|which|how|whose|is|are|does|did|do|was)\b.*\b(?:my|our|mine|i|we)\b`)
-	questions = regexp.MustCompile(`(?i)^(?:who|what|when|where|which|how|whose|why|if|whether)\b`)
+	about     = lazily(`(?i)^(?:tell me )?about (.+)$`)
+	ownWords  = lazily(`(?i)^(?:who|what|when|where|which|how|whose|is|are|does|did|do|was)\b.*\b(?:my|our|mine|i|we)\b`)
+	questions = lazily(`(?i)^(?:who|what|when|where|which|how|whose|why|if|whether)\b`)
 
-	forgetNo   = regexp.MustCompile(`(?i)^(?:(?:forget|erase)(?: the)?(?: memory| fact| note)?|(?:delete|remove)(?: the)? (?:memory|fact|note)|vergiss|olvida|oublie|esquece|dimentica) ` + aNumber + `$`)
-	forgetting = regexp.MustCompile(`(?i)^(?:please )?forget (?:that |about |what (?:i|you) (?:said|told you|know) about |everything about |the fact that )?(.+)$`)
-	forgetAll  = regexp.MustCompile(`(?i)^forget (?:everything|all|all of it|me|it all)$`)
-	neverMind  = regexp.MustCompile(`(?i)^(?:forget (?:it|that|about it)|never ?mind)$`)
+	forgetNo   = lazily(`(?i)^(?:(?:forget|erase)(?: the)?(?: memory| fact| note)?|(?:delete|remove)(?: the)? (?:memory|fact|note)|vergiss|olvida|oublie|esquece|dimentica) ` + aNumber + `$`)
+	forgetting = lazily(`(?i)^(?:please )?forget (?:that |about |what (?:i|you) (?:said|told you|know) about |everything about |the fact that )?(.+)$`)
+	forgetAll  = lazily(`(?i)^forget (?:everything|all|all of it|me|it all)$`)
+	neverMind  = lazily(`(?i)^(?:forget (?:it|that|about it)|never ?mind)$`)
 )
 
 // rememberFact reads "remember that …". "Remember to …" is a reminder, and a question is a question.
@@ -31,7 +30,7 @@ func rememberFact(t talk, s sentence) (wish, bool) {
 		fact = m[1]
 	} else if m := s.match(rememberOr); m != nil {
 		fact = m[1]
-	} else if m := s.match(rememberIt); m != nil && !s.question && !strings.HasPrefix(strings.ToLower(m[1]), "to ") && !questions.MatchString(m[1]) {
+	} else if m := s.match(rememberIt); m != nil && !s.question && !strings.HasPrefix(strings.ToLower(m[1]), "to ") && !questions.get().MatchString(m[1]) {
 		fact = m[1]
 	}
 	if fact = strings.Trim(fact, ` "`); fact == "" || strings.HasPrefix(strings.ToLower(fact), "to ") {
@@ -51,7 +50,7 @@ func recallFacts(_ talk, s sentence) (wish, bool) {
 			return wish{}, false
 		}
 	}
-	return recall(m[1], questions.MatchString(m[1])), true
+	return recall(m[1], questions.get().MatchString(m[1])), true
 }
 
 // ownQuestion takes a question about the person's own things to the memory: there is nowhere else to look.

@@ -3,7 +3,6 @@ package offline
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,16 +26,16 @@ func reading(tool string, args map[string]any, show func(result string) string) 
 }
 
 var (
-	jobLine    = regexp.MustCompile(`(?m)^(?:Reminder|Follow-up) (\d{1,9}): .+$`)
-	memoryLine = regexp.MustCompile(`(?m)^#(\d{1,9}) \((.*?)\): (.+)$`)
-	andMore    = regexp.MustCompile(`(?m)^and (?:.* )?more\b.*$`)
-	modelHint  = regexp.MustCompile(`(?i);[^;]*\b(?:call again|jobs lists|recall gives|list_files|read_file|write_file|pass |with remind)\b[^;]*$`)
-	errorHead  = regexp.MustCompile(`(?i)^(?:error|failed|refused|not done)\s*:\s*`)
-	modelOrder = regexp.MustCompile(`(?i)\s*Do not try it in another way; say so\.?$`)
+	jobLine    = lazily(`(?m)^(?:Reminder|Follow-up) (\d{1,9}): .+$`)
+	memoryLine = lazily(`(?m)^#(\d{1,9}) \((.*?)\): (.+)$`)
+	andMore    = lazily(`(?m)^and (?:.* )?more\b.*$`)
+	modelHint  = lazily(`(?i);[^;]*\b(?:call again|jobs lists|recall gives|list_files|read_file|write_file|pass |with remind)\b[^;]*$`)
+	errorHead  = lazily(`(?i)^(?:error|failed|refused|not done)\s*:\s*`)
+	modelOrder = lazily(`(?i)\s*Do not try it in another way; say so\.?$`)
 )
 
 func showJobs(result string) string {
-	lines := jobLine.FindAllString(result, -1)
+	lines := jobLine.get().FindAllString(result, -1)
 	switch {
 	case strings.Contains(result, "There are no reminders."):
 		return "You have no reminders."
@@ -46,14 +45,14 @@ func showJobs(result string) string {
 		return "You have one:\n" + bullets(lines)
 	}
 	text := "Your reminders, next first:\n" + bullets(lines)
-	if more := andMore.FindString(result); more != "" {
+	if more := andMore.get().FindString(result); more != "" {
 		text += "\n" + more
 	}
 	return text
 }
 
 func showNextJob(result string) string {
-	if next := jobLine.FindString(result); next != "" {
+	if next := jobLine.get().FindString(result); next != "" {
 		return "Next comes " + next
 	}
 	return showJobs(result)
@@ -66,7 +65,7 @@ type memory struct {
 }
 
 func memories(result string) (out []memory) {
-	for _, m := range memoryLine.FindAllStringSubmatch(result, -1) {
+	for _, m := range memoryLine.get().FindAllStringSubmatch(result, -1) {
 		out = append(out, memory{number(m[1]), strings.ReplaceAll(m[2], "the person's own words", "your own words"), m[3]})
 	}
 	return out
@@ -99,7 +98,7 @@ func showMemories(result, topic string, all bool) string {
 		return head + ": " + lines[0]
 	}
 	text := head + ":\n" + bullets(lines)
-	if more := andMore.FindString(result); more != "" {
+	if more := andMore.get().FindString(result); more != "" {
 		text += "\n" + more
 	}
 	return text
@@ -125,12 +124,12 @@ func showFile(result, name string) string {
 // sentenceOf makes a sentence for a person of what a tool told the model: without what only a model can do.
 func sentenceOf(result string) string {
 	text := strings.TrimSpace(result)
-	text = errorHead.ReplaceAllString(text, "")
+	text = errorHead.get().ReplaceAllString(text, "")
 	if question, ok := strings.CutPrefix(text, skills.AskPrefix); ok {
 		return question
 	}
-	text = modelOrder.ReplaceAllString(text, "")
-	text = strings.TrimSpace(modelHint.ReplaceAllString(text, ""))
+	text = modelOrder.get().ReplaceAllString(text, "")
+	text = strings.TrimSpace(modelHint.get().ReplaceAllString(text, ""))
 	if text == "" {
 		return "That did not work, and I was not told why."
 	}

@@ -2,27 +2,26 @@ package offline
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
 // The beginnings of a reminder, in the languages that times are read in. What hangs between them and the matter is
 // trimmed by link.
-var reminding = regexp.MustCompile(`(?i)(?:^|[\s,])(?:remind me|nudge me|ping me|don't let me forget|do not let me forget|don't forget|remember to|(?:set|make|create|add)(?: me)?(?: up)? (?:a|an|another|the|my)? ?reminder|reminder|` +
+var reminding = lazily(`(?i)(?:^|[\s,])(?:remind me|nudge me|ping me|don't let me forget|do not let me forget|don't forget|remember to|(?:set|make|create|add)(?: me)?(?: up)? (?:a|an|another|the|my)? ?reminder|reminder|` +
 	`(wake me(?: up)?|weck(?:e)? mich|despi[eé]rtame|r[eé]veille-moi|acorda-me|svegliami)|(?:set|start)(?: me)? (?:a|an|another|the|my)? ?(timer|alarm)|` +
 	`erinner[e]? mich|recu[eé]rdame|rappelle[- ]moi|lembra[- ]me|lembre-me|me lembr[ae]|ricordami)(?:\b|\s|$)`)
 
 var (
-	link = regexp.MustCompile(`(?i)^(?:[\s,;:]+|(?:to|that|about|of|for|daran|dass|an|ans|zu|que|de|di|che|para|pour|per|por)[\s,;:]+|d'|qu')+`)
+	link = lazily(`(?i)^(?:[\s,;:]+|(?:to|that|about|of|for|daran|dass|an|ans|zu|que|de|di|che|para|pour|per|por)[\s,;:]+|d'|qu')+`)
 	// asksTo keeps the person's own link for a question back: "to stretch", "about the dentist".
-	asksTo  = regexp.MustCompile(`(?i)^(to|about|that|of)\s+(.+)$`)
-	lead    = regexp.MustCompile(`(?i)^(?:for|with|:)\s*`)
-	another = regexp.MustCompile(`(?i)^remind (\S+)\b`)
+	asksTo  = lazily(`(?i)^(to|about|that|of)\s+(.+)$`)
+	lead    = lazily(`(?i)^(?:for|with|:)\s*`)
+	another = lazily(`(?i)^remind (\S+)\b`)
 )
 
 // remind reads "remind me in 1 minute to stretch" and its sisters.
 func remind(t talk, s sentence) (wish, bool) {
-	loc := reminding.FindStringSubmatchIndex(s.text)
+	loc := reminding.get().FindStringSubmatchIndex(s.text)
 	if loc == nil {
 		if m := s.match(another); m != nil && !strings.EqualFold(m[1], "me") {
 			return say("Without a language model I can only remind you yourself: say \"remind me …\"."), true
@@ -39,14 +38,14 @@ func remind(t talk, s sentence) (wish, bool) {
 	switch {
 	case isTimer:
 		text = map[bool]string{true: "time is up", false: "alarm"}[strings.HasSuffix(verb, "timer")]
-		after = lead.ReplaceAllString(after, "")
+		after = lead.get().ReplaceAllString(after, "")
 		if strings.HasSuffix(verb, "timer") && !isTime(after, t.now) {
 			after = "in " + after
 		}
 	case !isWake:
 		text = ""
 		if strings.Contains(verb, "reminder") {
-			after = lead.ReplaceAllString(after, "")
+			after = lead.get().ReplaceAllString(after, "")
 		}
 	}
 	whole := strings.TrimSpace(before + " " + after)
@@ -54,11 +53,11 @@ func remind(t talk, s sentence) (wish, bool) {
 		return wish{}, false // what stands before the verb is no time: it is not an order
 	}
 	phrase, rest, err := timeIn(whole, t.now)
-	if matter := link.ReplaceAllString(rest, ""); matter != "" {
+	if matter := link.get().ReplaceAllString(rest, ""); matter != "" {
 		text = matter
 	}
 	switch {
-	case err != nil && timely.MatchString(whole) && !strings.HasPrefix(questionOf(err), noTime):
+	case err != nil && timely.get().MatchString(whole) && !strings.HasPrefix(questionOf(err), noTime):
 		return say(questionOf(err) + " Please say it again with the time, for instance \"remind me tomorrow at 9 to call mum\"."), true
 	case err != nil && whole == "":
 		return say("Of what, and when? For instance: \"remind me tomorrow at 9 to call mum\"."), true
@@ -92,7 +91,7 @@ const (
 )
 
 func askWhen(matter string) string {
-	if asksTo.MatchString(matter) {
+	if asksTo.get().MatchString(matter) {
 		return askWhenHead + matter + "?"
 	}
 	return askWhenHead + "about " + matter + "?"
@@ -105,10 +104,10 @@ func (t talk) reply(s sentence) (wish, bool) {
 		return wish{}, false
 	}
 	if matter, ok := strings.CutPrefix(asked, askWhenHead); ok && isTime(s.text, t.now) {
-		return call("remind", map[string]any{"when": s.text, "text": link.ReplaceAllString(matter, "")}), true
+		return call("remind", map[string]any{"when": s.text, "text": link.get().ReplaceAllString(matter, "")}), true
 	}
 	if phrase, ok := strings.CutPrefix(asked, askWhat); ok && isTime(phrase, t.now) && !s.question {
-		if matter := link.ReplaceAllString(s.text, ""); matter != "" {
+		if matter := link.get().ReplaceAllString(s.text, ""); matter != "" {
 			return call("remind", map[string]any{"when": phrase, "text": matter}), true
 		}
 	}
@@ -122,17 +121,17 @@ const (
 )
 
 var (
-	jobLists = regexp.MustCompile(`(?i)^(?:(?:list|show|see|give|tell|read)\b.*\b(?:reminders|jobs|alarms|timers|follow-?ups)|(?:what|which|do i|have i|are there|any|how many|my|all|the)\b.*\b(?:reminders?|jobs|alarms?|timers?|follow-?ups?)\b.*|` +
+	jobLists = lazily(`(?i)^(?:(?:list|show|see|give|tell|read)\b.*\b(?:reminders|jobs|alarms|timers|follow-?ups)|(?:what|which|do i|have i|are there|any|how many|my|all|the)\b.*\b(?:reminders?|jobs|alarms?|timers?|follow-?ups?)\b.*|` +
 		`(?:reminders|jobs|alarms|timers)|.*\b(?:meine|welche|alle) erinnerungen\b.*|.*\b(?:mis|qu[eé]) recordatorios\b.*|.*\b(?:mes|quels) rappels\b.*|.*\b(?:meus|que|quais) (?:s[aã]o )?(?:os )?(?:meus )?lembretes\b.*|.*\b(?:miei|quali) promemoria\b.*|(?:erinnerungen|recordatorios|rappels|lembretes|promemoria))$`)
-	jobNext    = regexp.MustCompile(`(?i)^(?:what(?:'s| is|s)? (?:is )?(?:up |coming |coming up |on )?next|what comes next|next(?: reminder)?|when is (?:my |the )?next (?:reminder|one|alarm)|was kommt als n[aä]chstes|qu[eé] sigue)\b.*$`)
-	jobCancel  = regexp.MustCompile(`(?i)^(?:cancel|delete|remove|stop|drop|clear|l[oö]sch(?:e)?|streich(?:e)?|cancela|borra|elimina|annule|supprime|apaga|annulla|cancella) ` + theNoun + jobNoun + ` ` + aNumber + `$`)
-	jobCancelN = regexp.MustCompile(`(?i)^(?:cancel|stop) ` + aNumber + `$`)
-	jobCancelW = regexp.MustCompile(`(?i)^(?:cancel|delete|remove|stop|drop) (?:the |my )?(?:(?:reminder|alarm|follow-?up) (?:about|to|for|of|with) (.+)|(.+?) (?:reminder|alarm|follow-?up))$`)
-	jobAll     = regexp.MustCompile(`(?i)^(?:cancel|delete|remove|stop|drop|clear)\b.*\b(?:all|every|everything)\b`)
-	jobChange  = regexp.MustCompile(`(?i)^(?:(change|set|edit|update|[aä]ndere|cambia)|move|reschedule|postpone|shift|push|put|verschieb(?:e)?|mueve|d[eé]place|muda|sposta) ` + theNoun + `(?:` + jobNoun + ` )?` + aNumber + `(?: back)?,? (?:to|for|until|till|auf|an|para|pour|per)? ?(.+)$`)
-	jobText    = regexp.MustCompile(`(?i)^(?:change|set|edit|update) (?:the )?(?:text|words|wording) of ` + theNoun + jobNoun + ` ` + aNumber + ` (?:to|into|as):? (.+)$`)
-	correction = regexp.MustCompile(`(?i)^(?:(?:no|sorry|oops|wait|actually|nein|perd[oó]n|pardon|desculpa|scusa)[,.!]? )*(?:i meant?|i mean|make (?:it|that)|change (?:it|that) to|move (?:it|that) to|rather|better|ich meinte?|lieber|quise decir|mejor|je voulais dire|plut[oô]t|quis dizer|volevo dire|meglio) (.+)$`)
-	receiptNo  = regexp.MustCompile(`\b(?:Reminder|Follow-up) (\d{1,9})(?: is now)?:`)
+	jobNext    = lazily(`(?i)^(?:what(?:'s| is|s)? (?:is )?(?:up |coming |coming up |on )?next|what comes next|next(?: reminder)?|when is (?:my |the )?next (?:reminder|one|alarm)|was kommt als n[aä]chstes|qu[eé] sigue)\b.*$`)
+	jobCancel  = lazily(`(?i)^(?:cancel|delete|remove|stop|drop|clear|l[oö]sch(?:e)?|streich(?:e)?|cancela|borra|elimina|annule|supprime|apaga|annulla|cancella) ` + theNoun + jobNoun + ` ` + aNumber + `$`)
+	jobCancelN = lazily(`(?i)^(?:cancel|stop) ` + aNumber + `$`)
+	jobCancelW = lazily(`(?i)^(?:cancel|delete|remove|stop|drop) (?:the |my )?(?:(?:reminder|alarm|follow-?up) (?:about|to|for|of|with) (.+)|(.+?) (?:reminder|alarm|follow-?up))$`)
+	jobAll     = lazily(`(?i)^(?:cancel|delete|remove|stop|drop|clear)\b.*\b(?:all|every|everything)\b`)
+	jobChange  = lazily(`(?i)^(?:(change|set|edit|update|[aä]ndere|cambia)|move|reschedule|postpone|shift|push|put|verschieb(?:e)?|mueve|d[eé]place|muda|sposta) ` + theNoun + `(?:` + jobNoun + ` )?` + aNumber + `(?: back)?,? (?:to|for|until|till|auf|an|para|pour|per)? ?(.+)$`)
+	jobText    = lazily(`(?i)^(?:change|set|edit|update) (?:the )?(?:text|words|wording) of ` + theNoun + jobNoun + ` ` + aNumber + ` (?:to|into|as):? (.+)$`)
+	correction = lazily(`(?i)^(?:(?:no|sorry|oops|wait|actually|nein|perd[oó]n|pardon|desculpa|scusa)[,.!]? )*(?:i meant?|i mean|make (?:it|that)|change (?:it|that) to|move (?:it|that) to|rather|better|ich meinte?|lieber|quise decir|mejor|je voulais dire|plut[oô]t|quis dizer|volevo dire|meglio) (.+)$`)
+	receiptNo  = lazily(`\b(?:Reminder|Follow-up) (\d{1,9})(?: is now)?:`)
 )
 
 func listJobs(_ talk, s sentence) (wish, bool) {
@@ -146,7 +145,7 @@ func listJobs(_ talk, s sentence) (wish, bool) {
 }
 
 func cancelJob(_ talk, s sentence) (wish, bool) {
-	for _, re := range []*regexp.Regexp{jobCancel, jobCancelN} {
+	for _, re := range []*pattern{jobCancel, jobCancelN} {
 		if m := s.match(re); m != nil {
 			return call("cancel_job", map[string]any{"id": number(m[1])}), true
 		}
@@ -179,11 +178,11 @@ func changeJob(t talk, s sentence) (wish, bool) {
 		return call("change_job", args), true
 	}
 	phrase, rest, err := timeIn(m[3], t.now)
-	rest = link.ReplaceAllString(rest, "")
+	rest = link.get().ReplaceAllString(rest, "")
 	switch {
 	case err == nil && rest != "":
 		args["when"], args["text"] = phrase, rest
-	case timely.MatchString(m[3]):
+	case timely.get().MatchString(m[3]):
 		args["when"] = m[3]
 	default:
 		args["text"] = m[3]
@@ -199,7 +198,7 @@ func correct(t talk, s sentence) (wish, bool) {
 	}
 	change := func(id int64) wish { return call("change_job", map[string]any{"id": id, "when": m[1]}) }
 	just := map[string]bool{}
-	for _, receipt := range receiptNo.FindAllStringSubmatch(t.receipts, -1) {
+	for _, receipt := range receiptNo.get().FindAllStringSubmatch(t.receipts, -1) {
 		just[receipt[1]] = true
 	}
 	if len(just) == 1 {
@@ -214,7 +213,7 @@ func correct(t talk, s sentence) (wish, bool) {
 
 // oneJob goes on with the only job of a list that holds all the words, or asks for its number.
 func oneJob(result string, wanted []string, example string, then func(int64) wish) wish {
-	all := jobLine.FindAllStringSubmatch(result, -1)
+	all := jobLine.get().FindAllStringSubmatch(result, -1)
 	var lines []string
 	var ids []int64
 	for _, m := range all {

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -30,10 +29,10 @@ const help = "No language model is connected, so I understand plain sentences:\n
 const hello = "Hello. No language model is connected, but I keep reminders, memories and files; say \"help\" for examples."
 
 var (
-	greeting = regexp.MustCompile(`(?i)^(?:hello|hi|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|hallo|guten (?:morgen|tag|abend)|moin|servus|hola|buen[oa]s (?:d[ií]as|tardes|noches)|bonjour|bonsoir|salut|ol[aá]|bom dia|boa (?:tarde|noite)|ciao|buongiorno|buonasera)(?: there| hearth| everybody| all)?$`)
-	thanking = regexp.MustCompile(`(?i)^(?:many )?(?:thanks|thank you|thx|ty|cheers|great|perfect|nice|ok|okay|cool|good|danke|gracias|merci|obrigad[oa]|grazie)(?: a lot| very much| so much| you| sch[oö]n| mil)?(?:,? (?:thanks|thank you|hearth))?$`)
-	bye      = regexp.MustCompile(`(?i)^(?:bye|goodbye|good night|see you|tsch[uü]ss|adi[oó]s|au revoir|tchau|arrivederci)(?: bye| later)?$`)
-	helping  = regexp.MustCompile(`(?i)^(?:help|help me|what can (?:you|i) do|what do you do|how does this work|how do(?:es)? (?:you|this|it) work|who are you|what are you|commands|hilfe|ayuda|aide|ajuda|aiuto|\?)$`)
+	greeting = lazily(`(?i)^(?:hello|hi|hey|hiya|howdy|good (?:morning|afternoon|evening|day)|hallo|guten (?:morgen|tag|abend)|moin|servus|hola|buen[oa]s (?:d[ií]as|tardes|noches)|bonjour|bonsoir|salut|ol[aá]|bom dia|boa (?:tarde|noite)|ciao|buongiorno|buonasera)(?: there| hearth| everybody| all)?$`)
+	thanking = lazily(`(?i)^(?:many )?(?:thanks|thank you|thx|ty|cheers|great|perfect|nice|ok|okay|cool|good|danke|gracias|merci|obrigad[oa]|grazie)(?: a lot| very much| so much| you| sch[oö]n| mil)?(?:,? (?:thanks|thank you|hearth))?$`)
+	bye      = lazily(`(?i)^(?:bye|goodbye|good night|see you|tsch[uü]ss|adi[oó]s|au revoir|tchau|arrivederci)(?: bye| later)?$`)
+	helping  = lazily(`(?i)^(?:help|help me|what can (?:you|i) do|what do you do|how does this work|how do(?:es)? (?:you|this|it) work|who are you|what are you|commands|hilfe|ayuda|aide|ajuda|aiuto|\?)$`)
 )
 
 func smallTalk(_ talk, s sentence) (wish, bool) {

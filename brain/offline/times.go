@@ -2,7 +2,6 @@ package offline
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 	"time"
 
@@ -11,14 +10,14 @@ import (
 
 var (
 	// linkEnd and linkStart are the small words that hang between a time and what is to be done then.
-	linkEnd   = regexp.MustCompile(`(?i)(?:[\s,;:]+|\s(?:to|that|about|of|please|daran|dass|an|zu|que|de|di|d'|che|per|para|pour|por))+$`)
-	linkStart = regexp.MustCompile(`(?i)^(?:[\s,;:]+|(?:please|bitte)\s)+`)
+	linkEnd   = lazily(`(?i)(?:[\s,;:]+|\s(?:to|that|about|of|please|daran|dass|an|zu|que|de|di|d'|che|per|para|pour|por))+$`)
+	linkStart = lazily(`(?i)^(?:[\s,;:]+|(?:please|bitte)\s)+`)
 
 	// aboutThing is an "about" that leads to the matter: before a number it says that a time is rough.
-	aboutThing = regexp.MustCompile(`(?i)\b(?:about|of) ((?:the|my|our|your|a|an|his|her|their|this|that|these|those)\b)`)
+	aboutThing = lazily(`(?i)\b(?:about|of) ((?:the|my|our|your|a|an|his|her|their|this|that|these|those)\b)`)
 
 	// timely words show that a time was meant, though it was not understood.
-	timely = regexp.MustCompile(`(?i)\b(?:at|in|on|by|um|am|auf|a las?|à|às|alle|em|dans|tra|fra|en) \d|\d\s?(?:am|pm|h|uhr|min|st|nd|rd|th)\b|\d[:.]\d|\b(?:noon|midnight|tonight|today|tomorrow|morning|afternoon|evening|night|week|month|year|every|daily|hourly|hours?|minutes?|days?|` +
+	timely = lazily(`(?i)\b(?:at|in|on|by|um|am|auf|a las?|à|às|alle|em|dans|tra|fra|en) \d|\d\s?(?:am|pm|h|uhr|min|st|nd|rd|th)\b|\d[:.]\d|\b(?:noon|midnight|tonight|today|tomorrow|morning|afternoon|evening|night|week|month|year|every|daily|hourly|hours?|minutes?|days?|` +
 		`mon|tues?|wed|wednes|thurs?|fri|sat|satur|sun|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december|` +
 		`heute|morgen|jeden|stunden?|minuten?|hoy|mañana|cada|demain|aujourd'hui|chaque|amanhã|hoje|domani|oggi|ogni|soon|later)\b`)
 )
@@ -28,7 +27,7 @@ var (
 func timeIn(s string, now time.Time) (phrase, rest string, err error) {
 	res, rest, err := when.Split(s, now)
 	if err != nil {
-		if without := aboutThing.ReplaceAllString(s, "$1"); without != s {
+		if without := aboutThing.get().ReplaceAllString(s, "$1"); without != s {
 			return timeIn(without, now)
 		}
 		return "", "", err
@@ -38,8 +37,8 @@ func timeIn(s string, now time.Time) (phrase, rest string, err error) {
 		head, tail = s[:i], s[i+len(rest):]
 	}
 	for _, part := range []string{head, tail} {
-		part = linkStart.ReplaceAllString(part, "")
-		for _, p := range []string{strings.TrimSpace(part), strings.TrimSpace(linkEnd.ReplaceAllString(part, ""))} {
+		part = linkStart.get().ReplaceAllString(part, "")
+		for _, p := range []string{strings.TrimSpace(part), strings.TrimSpace(linkEnd.get().ReplaceAllString(part, ""))} {
 			if again, err := when.Parse(p, now); err == nil && again.At.Equal(res.At) && again.Spec == res.Spec {
 				return p, rest, nil
 			}

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -134,16 +133,16 @@ type sentence struct {
 }
 
 var (
-	polite = regexp.MustCompile(`(?i)^(?:(?:hey|hi|hello|ok|okay|please|pls|hearth|oh|so|well|bitte|por favor|per favore|s'il te pla[iî]t|and|also|then)[,!.:]?\s+|` +
+	polite = lazily(`(?i)^(?:(?:hey|hi|hello|ok|okay|please|pls|hearth|oh|so|well|bitte|por favor|per favore|s'il te pla[iî]t|and|also|then)[,!.:]?\s+|` +
 		`(?:can|could|would|will)\s+you\s+(?:please\s+)?|(?:i\s+(?:want|need)|i'd\s+like|i\s+would\s+like)\s+you\s+to\s+|(?:kannst|könntest)\s+du\s+(?:bitte\s+)?|(?:puedes|peux-tu|podes|puoi)\s+)`)
-	politeEnd = regexp.MustCompile(`(?i)(?:[\s,]+(?:please|pls|thanks|thank you|thx|bitte|danke|por favor|gracias|merci|s'il te pla[iî]t|obrigad[oa]|grazie|per favore)[\s.!?]*|[\s.!?…]+)$`)
+	politeEnd = lazily(`(?i)(?:[\s,]+(?:please|pls|thanks|thank you|thx|bitte|danke|por favor|gracias|merci|s'il te pla[iî]t|obrigad[oa]|grazie|per favore)[\s.!?]*|[\s.!?…]+)$`)
 )
 
 func newSentence(words string) sentence {
 	s := sentence{raw: strings.TrimSpace(words)}
 	text := strings.Join(strings.Fields(strings.NewReplacer("’", "'", "‘", "'", "“", `"`, "”", `"`).Replace(words)), " ")
 	for range 4 {
-		cut := politeEnd.ReplaceAllString(text, "")
+		cut := politeEnd.get().ReplaceAllString(text, "")
 		s.question = s.question || strings.Contains(text[len(cut):], "?")
 		if cut == "" || cut == text {
 			break
@@ -151,7 +150,7 @@ func newSentence(words string) sentence {
 		text = cut
 	}
 	for range 4 {
-		cut := polite.ReplaceAllString(text, "")
+		cut := polite.get().ReplaceAllString(text, "")
 		if cut == "" || cut == text {
 			break
 		}
@@ -162,4 +161,4 @@ func newSentence(words string) sentence {
 }
 
 // match gives the groups of a pattern in the tidied sentence.
-func (s sentence) match(re *regexp.Regexp) []string { return re.FindStringSubmatch(s.text) }
+func (s sentence) match(re *pattern) []string { return re.get().FindStringSubmatch(s.text) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/rivo/uniseg"
@@ -19,23 +20,25 @@ import (
 // markdown is CommonMark with tables, strike-through, task lists and bare addresses, whose underscores are no emphasis then.
 // Left out are reference definitions, since "[note]: call" would vanish as one and nothing of an answer may, and underlined
 // headings: a line of dashes is meant as a rule.
-var markdown = goldmark.New(
-	goldmark.WithParser(parser.NewParser(
-		parser.WithBlockParsers(
-			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(parser.NewListParser(), 300),
-			util.Prioritized(parser.NewListItemParser(), 400),
-			util.Prioritized(parser.NewCodeBlockParser(), 500),
-			util.Prioritized(parser.NewATXHeadingParser(), 600),
-			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(parser.NewBlockquoteParser(), 800),
-			util.Prioritized(parser.NewHTMLBlockParser(), 900),
-			util.Prioritized(parser.NewParagraphParser(), 1000),
-		),
-		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
-	)),
-	goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.NewLinkify(extension.WithLinkifyURLRegexp(bareAddress))),
-).Parser()
+var markdown = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(
+		goldmark.WithParser(parser.NewParser(
+			parser.WithBlockParsers(
+				util.Prioritized(parser.NewThematicBreakParser(), 200),
+				util.Prioritized(parser.NewListParser(), 300),
+				util.Prioritized(parser.NewListItemParser(), 400),
+				util.Prioritized(parser.NewCodeBlockParser(), 500),
+				util.Prioritized(parser.NewATXHeadingParser(), 600),
+				util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+				util.Prioritized(parser.NewBlockquoteParser(), 800),
+				util.Prioritized(parser.NewHTMLBlockParser(), 900),
+				util.Prioritized(parser.NewParagraphParser(), 1000),
+			),
+			parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		)),
+		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.NewLinkify(extension.WithLinkifyURLRegexp(bareAddress))),
+	).Parser()
+})
 
 // bareAddress also takes hosts without a dot and numbers, which a home has.
 var bareAddress = regexp.MustCompile("^(?:https?|ftp)://[^\\s<>*`]+")
@@ -60,7 +63,7 @@ func Render(src string) Text {
 	t := Text{Plain: src}
 	if !hostile(src) {
 		w := &writer{src: []byte(src), lineStart: true}
-		w.blocks(markdown.Parse(source.NewReader(w.src), parser.WithContext(parser.NewContext())))
+		w.blocks(markdown().Parse(source.NewReader(w.src), parser.WithContext(parser.NewContext())))
 		t = Text{Plain: w.out.String(), Entities: w.entities}
 	}
 	if t = t.trim(); blank(t.Plain) {
@@ -212,8 +215,8 @@ func (w *writer) block(n ast.Node) {
 	}
 }
 
-// language is what may stand behind an opening fence as the name of a programming language.
-var language = regexp.MustCompile(`^[\pL\pN+#._-]{1,32}$`)
+// language is what may stand behind an opening fence as the name of a programming language; 64 bytes at most.
+var language = regexp.MustCompile(`^[\pL\pN+#._-]+$`)
 
 // fenced shows a code block. What stands behind the fence and is no language is shown too: models write code there, and
 // forget the end of a fence.
@@ -222,7 +225,7 @@ func (w *writer) fenced(n *ast.FencedCodeBlock) {
 	if n.Info != nil {
 		name, rest, _ = strings.Cut(strings.TrimSpace(unescape(string(n.Info.Segment.Value(w.src)), false)), " ")
 	}
-	if !language.MatchString(name) || blank(code) {
+	if len(name) > 64 || !language.MatchString(name) || blank(code) {
 		name, rest = "", strings.TrimSpace(name+" "+rest)
 	}
 	if rest != "" {
