@@ -97,9 +97,11 @@ func faultOf(err error) *ModelError {
 
 // Backend is a model with what the brain must know to use it.
 type Backend struct {
-	Name      string // as in the YAML file
-	Model     Model
-	Context   int  // tokens that fit, prompt and answer together
+	Name    string // as in the YAML file
+	Model   Model
+	Context int // tokens that fit, prompt and answer together
+	// Window tells how many really fit, as far as the server has told meanwhile; nil = Context.
+	Window    func(context.Context) int
 	MaxTokens int  // of an answer
 	Parallel  int  // requests at a time
 	Offline   bool // the built-in one

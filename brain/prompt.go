@@ -44,7 +44,11 @@ func (b *Brain) prompt(ctx context.Context, p vault.Progress, s *Settings, squee
 			req.Tools = append(req.Tools, ToolSpec{Name: t.Name, About: t.About, Schema: t.Schema})
 		}
 	}
-	room := budget(s.Backends[inUse], fixedSize(req), squeeze)
+	backend := s.Backends[inUse]
+	if backend.Window != nil {
+		backend.Context = backend.Window(ctx)
+	}
+	room := budget(backend, fixedSize(req), squeeze)
 	run := renderRun(p, block, room/6)
 	run = fit(run, room)
 	req.Words = wordsOf(p, run)

@@ -249,3 +249,23 @@ func TestResultText(t *testing.T) {
 		}
 	}
 }
+
+// What a server has really loaded counts, not what the file says.
+func TestThePromptFitsWhatIsReallyLoaded(t *testing.T) {
+	inBubble(t, func(w *world) {
+		biggest := 0
+		model := script(func(_ context.Context, r Request) (Response, error) {
+			biggest = max(biggest, fixedSize(r)+size(r.Messages))
+			return Response{Text: strings.Repeat("long answer ", 40)}, nil
+		})
+		const loaded = 4096
+		w.backends(Backend{Name: "home", Model: model, Context: 32_768, MaxTokens: 1024, Window: func(context.Context) int { return loaded }})
+		w.start()
+		for range 30 {
+			w.say(strings.Repeat("long question ", 40))
+		}
+		if room := (loaded - 1024) * charsPerToken; biggest > room || biggest < room/2 {
+			t.Errorf("the largest prompt has %d characters, the room is %d", biggest, room)
+		}
+	})
+}

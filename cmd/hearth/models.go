@@ -37,7 +37,7 @@ func (a *agent) backends(cfg *config.Config) map[string]brain.Backend {
 			if c == nil || c.settings != ollamaSettings(m) {
 				c = newOllama(a, name, m)
 			}
-			clients[name], b.Model = c, c.Client
+			clients[name], b.Model, b.Window = c, c.Client, c.Context
 		default:
 			continue
 		}
