@@ -167,6 +167,9 @@ func TestTheEndOfTheContextEndsALongPollAtOnce(t *testing.T) {
 		stop := w.receive()
 		w.api.WaitFor("a poll", func() bool { return len(w.api.Calls("getUpdates")) == 1 })
 		time.Sleep(10 * time.Second)
+		if words, ok := w.gw.State(); !ok {
+			t.Errorf("while it waits for messages, the state is %q", words)
+		}
 		began := time.Now()
 		if stop(); time.Since(began) > 0 {
 			t.Errorf("it took %v", time.Since(began))
@@ -351,7 +354,8 @@ func TestCFG11RealLines(t *testing.T) {
 	}
 	w.api.Say(ann, "hello")
 	w.inbound(1)
-	if !strings.Contains(w.log.String(), "refused") {
+	// A line that is just going down may also reset what is still connecting.
+	if log := w.log.String(); !strings.Contains(log, "connect: connection refused") && !strings.Contains(log, "connect: connection reset") {
 		t.Errorf("the log does not say what is wrong:\n%s", w.log)
 	}
 }
@@ -419,7 +423,7 @@ func TestPressesAreAnsweredBeside(t *testing.T) {
 		if in := got[0]; in.Kind != "press" || in.Text != "a:7:approve" || in.PressedOn != ref || in.ID != "press:"+id || in.Address() != w.to() || !in.Sent.IsZero() {
 			t.Errorf("the press: %+v", in)
 		}
-		if n := len(w.api.Calls("answerCallbackQuery")); n > 1+besides {
+		if n := len(w.api.Calls("answerCallbackQuery")); n > 1+4 {
 			t.Errorf("%d answers hang", n)
 		}
 		time.Sleep(time.Minute)
