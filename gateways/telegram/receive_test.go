@@ -346,6 +346,13 @@ func TestCFG11RealLines(t *testing.T) {
 	if e := w.fails(p); e.Outcome != vault.NotSent {
 		t.Errorf("refused: %v", e)
 	}
+	for limit := time.After(20 * time.Second); !strings.Contains(w.log.String(), "cannot take in messages"); {
+		select {
+		case <-limit:
+			t.Fatal("the poll that was refused is not in the log")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 	w.api.Up()
 	w.api.Fault("getUpdates", 1, tgfake.ResetBefore())
 	w.api.Fault("sendMessage", 1, tgfake.ResetBefore())
