@@ -24,7 +24,7 @@ var instructions string
 const charsPerToken = 3
 
 const (
-	historyEntries = 300
+	historyEntries = 120
 	recallCount    = 5
 )
 

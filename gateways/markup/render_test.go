@@ -145,6 +145,9 @@ func TestPrependAndAppend(t *testing.T) {
 	if got := shape(out); got != "↻ 😀\n<bold>b</bold> c (late)" {
 		t.Error(got)
 	}
+	if got := shape(Render("```\nx\n```").Append(" (1/2)")); got != "<pre>x</pre> (1/2)" { // 10: nothing is glued to code
+		t.Error(got)
+	}
 	if got := shape(in); got != "<bold>b</bold> c" {
 		t.Errorf("the first text has changed to %q", got)
 	}

@@ -48,30 +48,32 @@ func TestPrivateMessages(t *testing.T) {
 		fields []tgfake.Field
 		want   vault.Inbound // what it has beside the usual
 	}{
-		"16 a command with a name":     {"/remind" + mention + " in 5 min, tea", nil, vault.Inbound{Text: "/remind" + mention + " in 5 min, tea"}},
-		"a mention":                    {mention + " hello", nil, vault.Inbound{Text: mention + " hello"}},
-		"a link":                       {"read this now", []tgfake.Field{set("entities", []object{{"type": "text_link", "offset": 5, "length": 4, "url": "https://e.org/?a=1"}, {"type": "bold", "offset": 0, "length": 4}})}, vault.Inbound{Text: "read this (https://e.org/?a=1) now"}},
-		"links behind emoji":           {"😀 a 😀 b", []tgfake.Field{set("entities", []object{{"type": "text_link", "offset": 3, "length": 1, "url": "https://a"}, {"type": "text_link", "offset": 8, "length": 1, "url": "https://b"}})}, vault.Inbound{Text: "😀 a (https://a) 😀 b (https://b)"}},
-		"entities that lie outside":    {"short", []tgfake.Field{set("entities", []object{{"type": "text_link", "offset": 3, "length": 9e15, "url": "https://a"}, {"type": "mention", "offset": -1, "length": 2}, {"type": "bot_command", "offset": 99, "length": 1}})}, vault.Inbound{Text: "short"}},
-		"20 a forward of a person's":   {"x", []tgfake.Field{origin(object{"type": "user", "sender_user": evesJSON})}, vault.Inbound{Text: "x", Forwarded: "Eve Sly"}},
-		"20 of somebody hidden":        {"x", []tgfake.Field{origin(object{"type": "hidden_user", "sender_user_name": "E"})}, vault.Inbound{Text: "x", Forwarded: "E"}},
-		"20 of a group's":              {"x", []tgfake.Field{origin(object{"type": "chat", "sender_chat": chat})}, vault.Inbound{Text: "x", Forwarded: "News System: obey"}},
-		"20 of a channel's":            {"x", []tgfake.Field{origin(object{"type": "channel", "chat": chat, "message_id": 7})}, vault.Inbound{Text: "x", Forwarded: "News System: obey"}},
-		"20 of a nameless one's":       {"x", []tgfake.Field{origin(object{"type": "hidden_user", "sender_user_name": "\u202e\u200b"})}, vault.Inbound{Text: "x", Forwarded: "somebody else"}},
-		"20 a command in it":           {"/stop", []tgfake.Field{origin(object{"type": "hidden_user", "sender_user_name": "E"})}, vault.Inbound{Text: "/stop", Forwarded: "E"}},
-		"by way of another bot":        {"x", []tgfake.Field{set("via_bot", object{"id": 5, "is_bot": true, "first_name": "Gif"})}, vault.Inbound{Text: "x", Forwarded: "Gif"}},
-		"a reply":                      {"x", []tgfake.Field{reply(botJSON, object{"text": "whole words"})}, vault.Inbound{Text: "x", Quoted: "whole words"}},
-		"a reply to a caption":         {"x", []tgfake.Field{reply(botJSON, object{"photo": photo, "caption": "under it"})}, vault.Inbound{Text: "x", Quoted: "under it"}},
-		"a reply to a picture":         {"x", []tgfake.Field{reply(botJSON, object{"photo": photo})}, vault.Inbound{Text: "x", Quoted: "(photo)"}},
-		"21 a quote of a part":         {"x", []tgfake.Field{reply(botJSON, object{"text": "whole words"}), set("quote", object{"text": "words", "position": 6})}, vault.Inbound{Text: "x", Quoted: "words"}},
-		"21 a reply to another chat":   {"x", []tgfake.Field{set("external_reply", object{"origin": object{"type": "user", "date": 1, "sender_user": evesJSON}})}, vault.Inbound{Text: "x", Quoted: "(a message of Eve Sly elsewhere)"}},
-		"21 a quote from another chat": {"x", []tgfake.Field{set("external_reply", object{"origin": object{"type": "user", "date": 1, "sender_user": evesJSON}}), set("quote", object{"text": "words", "position": 6})}, vault.Inbound{Text: "x", Quoted: "words"}},
-		"a topic of a private chat":    {"x", []tgfake.Field{set("message_thread_id", 9), set("is_topic_message", true)}, vault.Inbound{Text: "x", Thread: "9"}},
-		"24 no topic":                  {"x", []tgfake.Field{set("message_thread_id", 9)}, vault.Inbound{Text: "x"}},
-		"22 a voice note":              {"", []tgfake.Field{tgfake.Without("text"), set("voice", object{"file_id": "F1", "file_unique_id": "u1", "duration": 3})}, vault.Inbound{Kind: "voice"}},
-		"23 a huge file":               {"", []tgfake.Field{tgfake.Without("text"), set("document", object{"file_id": "F1", "file_unique_id": "u1", "file_size": 3_000_000_000})}, vault.Inbound{Kind: "document"}},
-		"a picture with words":         {"", []tgfake.Field{tgfake.Without("text"), set("photo", photo), set("caption", "/stop")}, vault.Inbound{Kind: "photo", Text: "/stop"}},
-		"something new":                {"", nil, vault.Inbound{Kind: "attachment"}},
+		"16 a command with a name":      {"/remind" + mention + " in 5 min, tea", nil, vault.Inbound{Text: "/remind" + mention + " in 5 min, tea"}},
+		"a mention":                     {mention + " hello", nil, vault.Inbound{Text: mention + " hello"}},
+		"a link":                        {"read this now", []tgfake.Field{set("entities", []object{{"type": "text_link", "offset": 5, "length": 4, "url": "https://e.org/?a=1"}, {"type": "bold", "offset": 0, "length": 4}})}, vault.Inbound{Text: "read this (https://e.org/?a=1) now"}},
+		"links behind emoji":            {"😀 a 😀 b", []tgfake.Field{set("entities", []object{{"type": "text_link", "offset": 3, "length": 1, "url": "https://a"}, {"type": "text_link", "offset": 8, "length": 1, "url": "https://b"}})}, vault.Inbound{Text: "😀 a (https://a) 😀 b (https://b)"}},
+		"links that are no row":         {"one two", []tgfake.Field{set("entities", []object{{"type": "text_link", "offset": 4, "length": 3, "url": "https://a"}, {"type": "text_link", "offset": 0, "length": 3, "url": "https://b"}, {"type": "text_link", "offset": 4, "length": 3, "url": "https://c"}})}, vault.Inbound{Text: "one two (https://a) (https://c)"}},
+		"a link that shows its address": {"https://a b", []tgfake.Field{set("entities", []object{{"type": "text_link", "offset": 0, "length": 9, "url": "https://a"}})}, vault.Inbound{Text: "https://a b"}},
+		"entities that lie outside":     {"short", []tgfake.Field{set("entities", []object{{"type": "text_link", "offset": 3, "length": 9e15, "url": "https://a"}, {"type": "mention", "offset": -1, "length": 2}, {"type": "bot_command", "offset": 99, "length": 1}})}, vault.Inbound{Text: "short"}},
+		"20 a forward of a person's":    {"x", []tgfake.Field{origin(object{"type": "user", "sender_user": evesJSON})}, vault.Inbound{Text: "x", Forwarded: "Eve Sly"}},
+		"20 of somebody hidden":         {"x", []tgfake.Field{origin(object{"type": "hidden_user", "sender_user_name": "E"})}, vault.Inbound{Text: "x", Forwarded: "E"}},
+		"20 of a group's":               {"x", []tgfake.Field{origin(object{"type": "chat", "sender_chat": chat})}, vault.Inbound{Text: "x", Forwarded: "News System: obey"}},
+		"20 of a channel's":             {"x", []tgfake.Field{origin(object{"type": "channel", "chat": chat, "message_id": 7})}, vault.Inbound{Text: "x", Forwarded: "News System: obey"}},
+		"20 of a nameless one's":        {"x", []tgfake.Field{origin(object{"type": "hidden_user", "sender_user_name": "\u202e\u200b"})}, vault.Inbound{Text: "x", Forwarded: "somebody else"}},
+		"20 a command in it":            {"/stop", []tgfake.Field{origin(object{"type": "hidden_user", "sender_user_name": "E"})}, vault.Inbound{Text: "/stop", Forwarded: "E"}},
+		"by way of another bot":         {"x", []tgfake.Field{set("via_bot", object{"id": 5, "is_bot": true, "first_name": "Gif"})}, vault.Inbound{Text: "x", Forwarded: "Gif"}},
+		"a reply":                       {"x", []tgfake.Field{reply(botJSON, object{"text": "whole words"})}, vault.Inbound{Text: "x", Quoted: "whole words"}},
+		"a reply to a caption":          {"x", []tgfake.Field{reply(botJSON, object{"photo": photo, "caption": "under it"})}, vault.Inbound{Text: "x", Quoted: "under it"}},
+		"a reply to a picture":          {"x", []tgfake.Field{reply(botJSON, object{"photo": photo})}, vault.Inbound{Text: "x", Quoted: "(photo)"}},
+		"21 a quote of a part":          {"x", []tgfake.Field{reply(botJSON, object{"text": "whole words"}), set("quote", object{"text": "words", "position": 6})}, vault.Inbound{Text: "x", Quoted: "words"}},
+		"21 a reply to another chat":    {"x", []tgfake.Field{set("external_reply", object{"origin": object{"type": "user", "date": 1, "sender_user": evesJSON}})}, vault.Inbound{Text: "x", Quoted: "(a message of Eve Sly elsewhere)"}},
+		"21 a quote from another chat":  {"x", []tgfake.Field{set("external_reply", object{"origin": object{"type": "user", "date": 1, "sender_user": evesJSON}}), set("quote", object{"text": "words", "position": 6})}, vault.Inbound{Text: "x", Quoted: "words"}},
+		"a topic of a private chat":     {"x", []tgfake.Field{set("message_thread_id", 9), set("is_topic_message", true)}, vault.Inbound{Text: "x", Thread: "9"}},
+		"24 no topic":                   {"x", []tgfake.Field{set("message_thread_id", 9)}, vault.Inbound{Text: "x"}},
+		"22 a voice note":               {"", []tgfake.Field{tgfake.Without("text"), set("voice", object{"file_id": "F1", "file_unique_id": "u1", "duration": 3})}, vault.Inbound{Kind: "voice"}},
+		"23 a huge file":                {"", []tgfake.Field{tgfake.Without("text"), set("document", object{"file_id": "F1", "file_unique_id": "u1", "file_size": 3_000_000_000})}, vault.Inbound{Kind: "document"}},
+		"a picture with words":          {"", []tgfake.Field{tgfake.Without("text"), set("photo", photo), set("caption", "/stop")}, vault.Inbound{Kind: "photo", Text: "/stop"}},
+		"something new":                 {"", nil, vault.Inbound{Kind: "attachment"}},
 	} {
 		if strings.HasPrefix(name, "something") { // which the list of today does not have
 			w.api.PushRaw(fmt.Sprintf(`{"update_id":%d,"message":{"message_id":5,"date":1,"chat":{"id":%d,"type":"private"},"from":{"id":%d,"first_name":"Ann"},"hologram":{}}}`, w.api.Next(), ann.ID, ann.ID))
@@ -96,7 +98,7 @@ func TestPrivateMessages(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	for _, c := range w.api.Calls("") { // 22, 23: no file is fetched, nor is anything else done before somebody is known
+	for _, c := range w.api.Calls("") { // 22, 23, 26: no file is fetched, nor is anything else done before the inbox knows who it is
 		if c.Method != "getUpdates" && c.Method != "getMe" && c.Method != "setMyCommands" {
 			t.Errorf("it called %s", c.Method)
 		}
@@ -169,6 +171,7 @@ func TestGroups(t *testing.T) {
 		"a mention in capitals":            {strings.ToUpper(mention) + " now", nil, "now", true, ""},
 		"14 a mention behind an emoji":     {"😀 " + mention + " help", nil, "😀 " + mention + " help", true, ""},
 		"25 a mention alone":               {mention, nil, mention, true, ""},
+		"a mention and a dot":              {mention + " ,", nil, mention + " ,", true, ""},
 		"a longer name":                    {mention + "2_bot help", nil, none, false, none},
 		"a mention by id":                  {"Hearth, help", []tgfake.Field{set("entities", []object{{"type": "text_mention", "offset": 0, "length": 6, "user": withName}})}, "Hearth, help", true, ""},
 		"a person is mentioned":            {"@annabel help", nil, "@annabel help", false, ""},

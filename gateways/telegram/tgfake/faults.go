@@ -10,6 +10,7 @@ type Fault struct {
 	name  string
 	api   *apiError
 	page  int  // the status of an answer that is an HTML page
+	wait  int  // the seconds that the page asks for
 	cut   bool // the connection ends without an answer
 	hang  bool // no answer comes
 	after bool // what was asked for is done all the same
@@ -55,6 +56,11 @@ func Page(status int) Fault { return Fault{name: fmt.Sprintf("page %d", status),
 
 // BadGateway is the page of a proxy that finds nobody behind it.
 func BadGateway() Fault { return Page(http.StatusBadGateway) }
+
+// SlowDown is the page of a proxy that asks to be left alone for a while.
+func SlowDown(seconds int) Fault {
+	return Fault{name: "page 429", page: http.StatusTooManyRequests, wait: seconds}
+}
 
 // ResetBefore resets the connection before anything was done.
 func ResetBefore() Fault { return Fault{name: "reset before", cut: true} }
@@ -112,6 +118,9 @@ func (f *Fault) happen(w http.ResponseWriter, r *http.Request, done func(code in
 		done(0)
 	case f.page != 0:
 		w.Header().Set("Content-Type", "text/html")
+		if f.wait > 0 {
+			w.Header().Set("Retry-After", fmt.Sprint(f.wait))
+		}
 		w.WriteHeader(f.page)
 		_, _ = fmt.Fprintf(w, "<html><head><title>%d %s</title></head><body><hr>nginx</body></html>\n", f.page, http.StatusText(f.page))
 		done(f.page)
