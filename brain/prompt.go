@@ -24,7 +24,7 @@ var instructions string
 const charsPerToken = 3
 
 const (
-	historyEntries = 120
+	historyEntries = 80
 	recallCount    = 5
 )
 

@@ -61,7 +61,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	for _, g := range a.gateways {
 		a.parts = append(a.parts, &part{name: "gateway " + g.Name(), run: func(ctx context.Context) error { return g.Receive(ctx, a.inbox.Accept) }})
 	}
-	shown := activity.Options{Vault: a.vault, Gateways: a.gateways, Log: log}
+	shown := activity.Options{Vault: a.vault, Gateways: a.gateways, Log: log, Mask: a.redact}
 	a.parts = append(a.parts, []*part{
 		{name: "activity", run: func(ctx context.Context) error { return activity.Run(ctx, shown) }},
 		{name: "outbox", run: a.outbox.Run},
