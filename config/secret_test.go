@@ -90,14 +90,15 @@ brain:
 		"query=" + url.QueryEscape("123456:ab$cd/ef-ABCDEFGHIJK"):                                  "query=***",
 		"the half ab$cd/ef-ABCDEFGHIJK alone":                                                      "the half *** alone",
 		`Authorization: Bearer key<&>"q", json "key\u003c\u0026\u003e\"q\"", quoted "key<&>\"q\""`: `Authorization: Bearer ***, json "***", quoted "***"`,
-		"p@ssw0rd and p%40ssw0rd":                                                                  "*** and ***",
-		"Basic Ym9iOnBAc3N3MHJk":                                                                   "Basic ***",
-		"urlkey99 proxypass1 otherpass2":                                                           "*** *** ***",
-		"abc, abcd, xabc, 'abc' abc":                                                               "***, abcd, xabc, '***' ***",
-		"http://eve:hunter2@example.org/?token=zzz&x=1&API_KEY=q#f":                                "http://***@example.org/?token=***&x=1&API_KEY=***#f",
-		"https://api.telegram.org/bot999999:ZYXWVUTSRQPONMLKJIH_gfedcba/sendMessage":               "https://api.telegram.org/bot***/sendMessage",
-		"https://api.telegram.org/file/bot999999%3AZYXWVUTSRQPONMLKJIH_gfedcba/photo.jpg":          "https://api.telegram.org/file/bot***/photo.jpg",
-		"mail ana@example.org about the key=board":                                                 "mail ana@example.org about the key=board",
+
+		"p@ssw0rd and p%40ssw0rd":                                                         "*** and ***",
+		"Basic Ym9iOnBAc3N3MHJk":                                                          "Basic ***",
+		"urlkey99 proxypass1 otherpass2":                                                  "*** *** ***",
+		"abc, abcd, xabc, 'abc' abc":                                                      "***, abcd, xabc, '***' ***",
+		"http://eve:hunter2@example.org/?token=zzz&x=1&API_KEY=q#f":                       "http://***@example.org/?token=***&x=1&API_KEY=***#f",
+		"https://api.telegram.org/bot999999:ZYXWVUTSRQPONMLKJIH_gfedcba/sendMessage":      "https://api.telegram.org/bot***/sendMessage",
+		"https://api.telegram.org/file/bot999999%3AZYXWVUTSRQPONMLKJIH_gfedcba/photo.jpg": "https://api.telegram.org/file/bot***/photo.jpg",
+		"mail ana@example.org about the key=board":                                        "mail ana@example.org about the key=board",
 		"": "",
 	} {
 		if got := r.Redact(text); got != want {
