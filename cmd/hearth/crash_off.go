@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"strings"
 
-	"hearth/gateways/terminal"
-
 	"hearth/gateways"
+	"hearth/gateways/telegram"
+	"hearth/gateways/terminal"
 	"hearth/vault"
 )
 
@@ -29,3 +29,5 @@ func (crasher) hooks() vault.Hooks { return vault.Hooks{} }
 func (crasher) brain() func(string) { return nil }
 
 func (crasher) gateway(t *terminal.Terminal) gateways.Gateway { return t }
+
+func (crasher) phone(g *telegram.Gateway) gateways.Gateway { return g }

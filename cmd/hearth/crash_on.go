@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"hearth/gateways"
+	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/vault"
 )
@@ -71,6 +72,21 @@ func (c crasher) gateway(t *terminal.Terminal) gateways.Gateway { return crashin
 func (t crashing) Send(ctx context.Context, p vault.Part) (string, error) {
 	t.c.pass("send")
 	ref, err := t.Terminal.Send(ctx, p)
+	t.c.pass("sent")
+	return ref, err
+}
+
+// crashingPhone is the same for Telegram: a request about to be made, and one that Telegram has taken.
+type crashingPhone struct {
+	*telegram.Gateway
+	c crasher
+}
+
+func (c crasher) phone(g *telegram.Gateway) gateways.Gateway { return crashingPhone{g, c} }
+
+func (t crashingPhone) Send(ctx context.Context, p vault.Part) (string, error) {
+	t.c.pass("send")
+	ref, err := t.Gateway.Send(ctx, p)
 	t.c.pass("sent")
 	return ref, err
 }

@@ -51,7 +51,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	})
 	a.gateways = []gateways.Gateway{crash.gateway(a.terminal)}
 	if a.messengers && !cfg.Gateways.Telegram.Token.IsZero() {
-		if err := a.addTelegram(cfg); err != nil {
+		if err := a.addTelegram(cfg, crash); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (a *agent) gatewayStatus() []inbox.GatewayStatus {
 }
 
 // addTelegram makes the gateway to Telegram. It needs no network yet.
-func (a *agent) addTelegram(cfg *config.Config) error {
+func (a *agent) addTelegram(cfg *config.Config, crash crasher) error {
 	g, err := telegram.New(telegram.Options{
 		Token: cfg.Gateways.Telegram.Token.Reveal(), APIURL: cfg.Gateways.Telegram.APIURL.Reveal(), Log: a.log.Logger, Now: a.clock.now,
 		Groups: func() string { return a.cfg.Load().Gateways.Telegram.Groups },
@@ -131,6 +131,6 @@ func (a *agent) addTelegram(cfg *config.Config) error {
 		return fmt.Errorf("gateways.telegram.token: %w", err)
 	}
 	a.telegram = g
-	a.gateways = append(a.gateways, g)
+	a.gateways = append(a.gateways, crash.phone(g))
 	return nil
 }
