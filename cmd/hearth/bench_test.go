@@ -21,11 +21,13 @@ import (
 // The figures of the whole program, as a person's machine would have them. `make bench` prints them; docs/benchmarks.md
 // says what they were.
 
-// instant is an Ollama server whose model answers at once. It keeps the size of the first request.
+// instant is an Ollama server whose model answers at once, or after a fixed time. It keeps the requests.
 type instant struct {
 	*httptest.Server
-	mu    sync.Mutex
-	first int
+	delay  time.Duration // of each answer
+	mu     sync.Mutex
+	first  int // the size of the first request, in bytes of messages and tools
+	bodies [][]byte
 }
 
 func newInstant(b *testing.B) *instant {
@@ -53,7 +55,9 @@ func (m *instant) answer(w http.ResponseWriter, r *http.Request) {
 		if m.first == 0 {
 			m.first = promptSize(body)
 		}
+		m.bodies = append(m.bodies, body)
 		m.mu.Unlock()
+		<-time.After(m.delay)
 		fmt.Fprintln(w, `{"model":"instant","message":{"role":"assistant","content":"A short answer of a few words."},"done":false}`)
 		fmt.Fprintln(w, `{"model":"instant","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":900,"eval_count":8}`)
 	default:
@@ -169,19 +173,34 @@ func BenchmarkFlushes(b *testing.B) {
 
 func residentMB(b *testing.B, pid int) float64 {
 	b.Helper()
+	resident, _ := memoryMB(b, pid)
+	return resident
+}
+
+// memoryMB is what a process holds in memory, and how much of that belongs to no file: what a kernel cannot drop.
+func memoryMB(b *testing.B, pid int) (resident, anonymous float64) {
+	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			if err != nil {
-				b.Fatal(err)
-			}
-			return kib / 1024
+		name, rest, _ := strings.Cut(line, ":")
+		if name != "VmRSS" && name != "RssAnon" {
+			continue
+		}
+		kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if name == "VmRSS" {
+			resident = kib / 1024
+		} else {
+			anonymous = kib / 1024
 		}
 	}
-	b.Fatal("no VmRSS")
-	return 0
+	if resident == 0 || anonymous == 0 {
+		b.Fatal("the kernel does not tell the memory of a process")
+	}
+	return resident, anonymous
 }
