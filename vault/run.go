@@ -236,6 +236,9 @@ func (t *Tx) endRun(r Run, end Ending) error {
 			return err
 		}
 	}
+	if end.Reply == "" && end.State == Done && end.Reason == "" {
+		end.Reason = stayedSilent
+	}
 	if _, err := t.exec(`UPDATE run SET state = ?, reason = ?, ended = ?, claimed = NULL, worked = worked + max(0, ? - coalesce(claimed, ?)) WHERE id = ?`,
 		end.State, end.Reason, t.now.UnixMilli(), t.now.UnixMilli(), t.now.UnixMilli(), r.ID); err != nil {
 		return err

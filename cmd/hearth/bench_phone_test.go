@@ -86,7 +86,7 @@ func BenchmarkEightChats(b *testing.B) {
 	m := newInstant(b)
 	m.delay = 100 * time.Millisecond
 	ana, h := phoneBench(b, m, ", limits: {parallel: 8}")
-	var people, members = []tgfake.Person{ana.who}, ""
+	people, members := []tgfake.Person{ana.who}, ""
 	for n := range 7 {
 		p := tgfake.Person{ID: int64(5000 + n), First: "Member" + strconv.Itoa(n)}
 		people = append(people, p)

@@ -151,6 +151,7 @@ CREATE TABLE approval (
   arguments TEXT NOT NULL DEFAULT '',
   hash    TEXT NOT NULL DEFAULT '',
   choices TEXT NOT NULL,                       -- JSON array of words
+  about   TEXT NOT NULL DEFAULT '',            -- what an answer of always would cover; '' = every use of the tool
   question TEXT NOT NULL DEFAULT '',
   person_id INTEGER REFERENCES person(id),     -- the owner who is asked
   state   TEXT NOT NULL CHECK (state IN ('open','approved','denied','answered','expired')),
@@ -165,7 +166,7 @@ CREATE TABLE rule (
   tool    TEXT NOT NULL,
   person_id INTEGER REFERENCES person(id),     -- whose runs it speaks of
   chat    TEXT NOT NULL,                       -- private, group or any
-  hash    TEXT NOT NULL DEFAULT '',            -- '' = any arguments
+  about   TEXT NOT NULL DEFAULT '',            -- which uses; '' = every one
   created INTEGER NOT NULL,
   created_by INTEGER REFERENCES person(id),
   approval_id INTEGER REFERENCES approval(id),
