@@ -21,7 +21,7 @@ TORTUREPKGS  ?= ./cmd/hearth
 TORTUREFLAGS ?= -torture 50 -timeout 30m
 
 .DEFAULT_GOAL := build
-.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench torture release clean
+.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench torture peers release clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1\t/' | expand -t 10
@@ -64,6 +64,9 @@ bench: ## the figures of docs/benchmarks.md; PKGS=./cmd/hearth for those of the 
 
 torture: ## kill -9 at random moments, and look for what was lost or done twice
 	$(GO) test -tags $(TAGS) -count=1 -run Torture $(TORTUREPKGS) $(TORTUREFLAGS)
+
+peers: ## clients, a server and a parser of others that judge the Telegram gateway; needs nodejs, npm, python-telegram-bot 13
+	@GO='$(GO)' TAGS='$(TAGS)' .ci/peers/run
 
 release: ## dist/hearth-VERSION-linux-{amd64,arm64,arm}
 	@GO='$(GO)' TAGS='$(TAGS)' VERSION='$(VERSION)' .ci/release

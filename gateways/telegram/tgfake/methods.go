@@ -30,6 +30,7 @@ type room struct {
 	moved   int64 // the id it has now
 	said    map[int]bool
 	shown   []Shown
+	markup  map[int]json.RawMessage // what stands under a message, in its rows
 }
 
 // Shown gives what a chat shows of the bot, oldest first.
@@ -132,6 +133,7 @@ func (s *Server) sendMessage(p map[string]string) (any, error) {
 	m.PreviewOff = previewOff(p)
 	m.ID = s.newID(c)
 	c.shown = append(c.shown, m)
+	c.markup[m.ID] = json.RawMessage(p["reply_markup"])
 	return s.message(c, m), nil
 }
 
@@ -154,6 +156,12 @@ func (s *Server) message(c *room, m Shown) map[string]any {
 	out := map[string]any{
 		"message_id": m.ID, "date": time.Now().Unix(), "chat": c.json(), "text": m.Text,
 		"from": map[string]any{"id": Bot, "is_bot": true, "first_name": "Hearth", "username": Username},
+	}
+	if len(m.Entities) > 0 {
+		out["entities"] = m.Entities
+	}
+	if len(m.Buttons) > 0 {
+		out["reply_markup"] = c.markup[m.ID]
 	}
 	if m.Thread != 0 {
 		out["message_thread_id"], out["is_topic_message"] = m.Thread, true
@@ -186,6 +194,7 @@ func (s *Server) edit(method string, p map[string]string) (any, error) {
 	}
 	m.Edits++
 	c.shown[at] = m
+	c.markup[m.ID] = json.RawMessage(p["reply_markup"])
 	return s.message(c, m), nil
 }
 
