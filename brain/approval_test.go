@@ -100,7 +100,9 @@ func TestAlwaysCoversNoOtherUse(t *testing.T) {
 		w.tools.extra = []skills.Tool{{
 			Name: "fetch", About: "x", Schema: json.RawMessage(textSchema), Effect: skills.Reads, Unknown: "it is read again",
 			Always: func(args json.RawMessage) string { return "page of " + string(args) },
-			Run:    func(context.Context, skills.Call, json.RawMessage) (skills.Result, error) { return skills.Result{Text: "read"}, nil },
+			Run: func(context.Context, skills.Call, json.RawMessage) (skills.Result, error) {
+				return skills.Result{Text: "read"}, nil
+			},
 		}}
 		w.settings.Permissions = Permissions{Tools: map[string]Permission{"fetch": Ask}}
 		w.use(script(func(_ context.Context, req Request) (Response, error) {

@@ -19,8 +19,8 @@ import (
 type judge struct {
 	tools   skills.Set
 	permit  func(t skills.Tool, about string) Permission // about: what always would cover
-	expires time.Time // of the questions it raises
-	offline bool      // the reply is the built-in model's, which makes no false claims
+	expires time.Time                                    // of the questions it raises
+	offline bool                                         // the reply is the built-in model's, which makes no false claims
 }
 
 // verdict is what becomes of a reply.
