@@ -13,6 +13,7 @@ import (
 // Approval is a question to an owner, and what became of it.
 type Approval struct {
 	ID, Run, Call           int64
+	Part                    int64  // kind unknown: the message that may have arrived, when it is about one and not about a call
 	Kind                    string // call, unknown, budget or cloud
 	Tool                    string
 	Arguments               string // exactly what was asked about
@@ -27,11 +28,11 @@ type Approval struct {
 	Choice                  string
 }
 
-const approvalColumns = `id, run_id, call_id, kind, tool, arguments, hash, choices, about, question, person_id, state, asked, expires, decided, decided_by, choice`
+const approvalColumns = `id, run_id, call_id, part_id, kind, tool, arguments, hash, choices, about, question, person_id, state, asked, expires, decided, decided_by, choice`
 
 func scanApproval(s scanner) (a Approval, err error) {
 	var choices string
-	err = s.Scan(&a.ID, null[int64]{&a.Run}, null[int64]{&a.Call}, &a.Kind, &a.Tool, &a.Arguments, &a.Hash, &choices, &a.About, &a.Question, null[int64]{&a.Person}, &a.State,
+	err = s.Scan(&a.ID, null[int64]{&a.Run}, null[int64]{&a.Call}, null[int64]{&a.Part}, &a.Kind, &a.Tool, &a.Arguments, &a.Hash, &choices, &a.About, &a.Question, null[int64]{&a.Person}, &a.State,
 		instant{&a.Asked}, instant{&a.Expires}, instant{&a.Decided}, null[int64]{&a.DecidedBy}, &a.Choice)
 	if err == nil {
 		err = json.Unmarshal([]byte(choices), &a.Choices)
@@ -76,8 +77,8 @@ func (t *Tx) ask(a Approval, r Run) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	number, err := t.insert(`INSERT INTO approval(run_id, call_id, kind, tool, arguments, hash, choices, about, question, person_id, state, asked, expires) VALUES(?,?,?,?,?,?,?,?,?,?,'open',?,?)`,
-		id(a.Run), id(a.Call), a.Kind, a.Tool, a.Arguments, a.Hash, string(choices), a.About, a.Question, asked.ID, t.now.UnixMilli(), millis(a.Expires))
+	number, err := t.insert(`INSERT INTO approval(run_id, call_id, part_id, kind, tool, arguments, hash, choices, about, question, person_id, state, asked, expires) VALUES(?,?,?,?,?,?,?,?,?,?,?,'open',?,?)`,
+		id(a.Run), id(a.Call), id(a.Part), a.Kind, a.Tool, a.Arguments, a.Hash, string(choices), a.About, a.Question, asked.ID, t.now.UnixMilli(), millis(a.Expires))
 	if err != nil {
 		return 0, err
 	}
@@ -95,7 +96,11 @@ func (t *Tx) ask(a Approval, r Run) (int64, error) {
 func buttons(number int64, choices []string) []Button {
 	var out []Button
 	for _, choice := range choices {
-		out = append(out, Button{Label: strings.ToUpper(choice[:1]) + choice[1:], Data: fmt.Sprintf("a:%d:%s", number, choice)})
+		label, ok := map[string]string{ChooseAgain: "Do it again", ChooseWorked: "It worked"}[choice]
+		if !ok {
+			label = strings.ToUpper(choice[:1]) + choice[1:]
+		}
+		out = append(out, Button{Label: label, Data: fmt.Sprintf("a:%d:%s", number, choice)})
 	}
 	return out
 }
@@ -163,7 +168,10 @@ func (t *Tx) Decide(number int64, by Person, choice string) (Approval, error) {
 
 // applyChoice moves the call, and with it the run.
 func (t *Tx) applyChoice(a Approval, by Person) error {
-	if a.Call == 0 {
+	switch {
+	case a.Part != 0:
+		return t.settlePart(a.Part, a.Choice)
+	case a.Call == 0:
 		return t.resume(a.Run)
 	}
 	state, result := Approved, ""

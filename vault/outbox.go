@@ -189,11 +189,47 @@ func (t *Tx) ambiguous(p Part, reason string, again time.Time) error {
 		if _, err := t.exec(`UPDATE outbox SET state = 'unknown', error = ? WHERE id = ?`, reason, p.ID); err != nil {
 			return err
 		}
-		return t.Tell(fmt.Sprintf("unknown:%d", p.ID), fmt.Sprintf("I do not know whether this message arrived, so I do not send it again: %q. `hearth outbox retry %d` sends it again, `hearth outbox drop %d` gives it up.", clip(p.Text, 120), p.ID, p.ID))
+		return t.askArrived(p)
 	default:
 		_, err := t.exec(`UPDATE outbox SET state = `+waitsUnlessStopped+`, marked = 1, next_try = ?, error = ? WHERE id = ?`, again.UnixMilli(), reason, p.ID)
 		return err
 	}
+}
+
+// askArrived asks an owner about a message to a third person: sent twice, it would be somebody else who is bothered.
+func (t *Tx) askArrived(p Part) error {
+	var r Run
+	if p.Run != 0 {
+		var err error
+		if r, err = one(t.ctx, t.tx, scanRun, `SELECT `+runColumns+` FROM run WHERE id = ?`, p.Run); err != nil {
+			return err
+		}
+	}
+	shown, err := json.Marshal(map[string]string{"text": p.Text})
+	if err != nil {
+		return err
+	}
+	_, err = t.ask(Approval{
+		Run: p.Run, Part: p.ID, Kind: "unknown", Tool: "send", Arguments: string(shown), Choices: []string{ChooseAgain, ChooseWorked, ChooseDrop},
+		Question: fmt.Sprintf("I do not know whether this message arrived, so I do not send it again by myself. Shall I send it again, did it arrive, or shall I drop it?\n%s", p.Text),
+	}, r)
+	if errors.Is(err, ErrNotFound) {
+		return nil // nobody is there to be asked; it stays in the outbox
+	}
+	return err
+}
+
+// settlePart carries out what was decided about a message that may have arrived.
+func (t *Tx) settlePart(number int64, choice string) error {
+	state := map[string]string{ChooseAgain: "waiting", ChooseWorked: "sent", ChooseDrop: "dropped"}[choice]
+	_, err := t.exec(`UPDATE outbox SET state = ?, marked = 1, next_try = 0, sent = CASE ? WHEN 'sent' THEN ? END WHERE id = ? AND state = 'unknown'`, state, state, t.now.UnixMilli(), number)
+	return err
+}
+
+// closeAsked closes the question about a message that was decided in another way.
+func (t *Tx) closeAsked(part int64) error {
+	_, err := t.exec(`UPDATE approval SET state = 'expired', decided = ? WHERE part_id = ? AND state = 'open'`, t.now.UnixMilli(), part)
+	return err
 }
 
 // waitsUnlessStopped is the state of a part that was in the air, when its run may have been stopped meanwhile.
@@ -277,10 +313,13 @@ func (v *Vault) PartsOf(ctx context.Context, run int64) ([]Part, error) {
 func (v *Vault) RetryPart(ctx context.Context, number int64) error {
 	return v.write(ctx, "retry-part", durable, func(t *Tx) error {
 		n, err := t.exec(`UPDATE outbox SET marked = CASE state WHEN 'unknown' THEN 1 ELSE marked END, state = 'waiting', next_try = 0, told = NULL WHERE id = ? AND state IN ('failed','unknown')`, number)
-		if err == nil && n == 0 {
-			err = ErrNotFound
+		if err != nil {
+			return err
 		}
-		return err
+		if n == 0 {
+			return ErrNotFound
+		}
+		return t.closeAsked(number)
 	})
 }
 
@@ -289,6 +328,9 @@ func (v *Vault) DropPart(ctx context.Context, number int64) error {
 	return v.write(ctx, "drop-part", durable, func(t *Tx) error {
 		p, err := one(t.ctx, t.tx, scanPart, `UPDATE outbox SET state = 'dropped' WHERE id = ? AND state IN ('waiting','failed','unknown') RETURNING `+partColumns, number)
 		if err != nil {
+			return err
+		}
+		if err := t.closeAsked(number); err != nil {
 			return err
 		}
 		return t.jobUndeliverable(p, "given up by a person")

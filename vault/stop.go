@@ -39,7 +39,7 @@ func (t *Tx) stopRun(r Run, reason string) ([]Call, error) {
 	if _, err := t.exec(`UPDATE run SET state = 'stopped', reason = ?, ended = ?, worked = worked + max(0, ? - coalesce(claimed, ?)), claimed = NULL WHERE id = ?`, reason, now, now, now, r.ID); err != nil {
 		return nil, err
 	}
-	if _, err := t.exec(`UPDATE approval SET state = 'expired', decided = ? WHERE run_id = ? AND state = 'open'`, now, r.ID); err != nil {
+	if _, err := t.exec(`UPDATE approval SET state = 'expired', decided = ? WHERE run_id = ? AND state = 'open' AND part_id IS NULL`, now, r.ID); err != nil {
 		return nil, err
 	}
 	// One that is sending without an attempt was not handed to the messenger yet, and is refused to it from here on.

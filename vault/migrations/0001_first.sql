@@ -146,6 +146,7 @@ CREATE TABLE approval (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
   run_id  INTEGER REFERENCES run(id),
   call_id INTEGER REFERENCES call(id),
+  part_id INTEGER,                             -- the message to a third person that may have arrived, when it is about one
   kind    TEXT NOT NULL CHECK (kind IN ('call','unknown','budget','cloud')),
   tool    TEXT NOT NULL DEFAULT '',
   arguments TEXT NOT NULL DEFAULT '',
