@@ -43,6 +43,16 @@ func (s *Server) Shown(chat int64) []Shown {
 	return nil
 }
 
+// ShownFrom is Shown without the first n messages.
+func (s *Server) ShownFrom(chat int64, n int) []Shown {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.chats[chat]; c != nil && n < len(c.shown) {
+		return slices.Clone(c.shown[n:])
+	}
+	return nil
+}
+
 // call carries a method out.
 func (s *Server) call(r *http.Request, method string, p map[string]string) (any, error) {
 	if method == "getUpdates" {
