@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -36,6 +37,9 @@ func Edit(text []byte, settings ...Setting) ([]byte, error) {
 			sections = append(sections, s.Key[0])
 		}
 	}
+	slices.SortStableFunc(sections, func(a, b string) int { // as in the example file
+		return cmp.Compare(slices.Index(schema.names(), a), slices.Index(schema.names(), b))
+	})
 	for _, section := range sections {
 		for _, s := range slices.Backward(settings) {
 			if s.Key[0] != section {

@@ -75,8 +75,8 @@ func TestEditKeepsEverythingElse(t *testing.T) {
 func TestEditMakesAWholeFile(t *testing.T) {
 	t.Parallel()
 	got, err := Edit([]byte("# Hearth's settings.\n"),
-		Setting{[]string{"timezone"}, "Europe/Lisbon"},
 		Setting{[]string{"gateways", "telegram", "token"}, "1:a"},
+		Setting{[]string{"timezone"}, "Europe/Lisbon"},
 		Setting{[]string{"brain", "model"}, "home"},
 		Setting{[]string{"brain", "models", "home", "provider"}, "ollama"},
 		Setting{[]string{"brain", "models", "home", "url"}, "http://127.0.0.1:11434"},

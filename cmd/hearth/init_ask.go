@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 
 	"golang.org/x/term"
 )
@@ -46,21 +47,53 @@ func (a *asker) askSecret(ctx context.Context, question string) (string, error) 
 		return a.ask(ctx, question)
 	}
 	fd := int(a.typist.Fd())
-	shown, err := term.GetState(fd)
+	shown, err := term.MakeRaw(fd)
 	if err != nil {
-		return "", fmt.Errorf("look at the terminal: %w", err)
+		return "", fmt.Errorf("have the terminal show nothing: %w", err)
 	}
-	answer, err := a.put(ctx, question, func() (string, error) {
-		typed, err := term.ReadPassword(fd)
-		return string(typed), err
-	})
+	answer, err := a.put(ctx, question, func() (string, error) { return hiddenLine(a.typist) })
+	// Also when the reading goes on, which it does until the program ends: the terminal would be left mute.
+	if err := term.Restore(fd, shown); err != nil {
+		return "", fmt.Errorf("give the terminal back: %w", err)
+	}
 	fmt.Fprintln(a.out) // the one that was typed did not show either
-	if ctx.Err() != nil {
-		// The reading goes on until the program ends, and would leave the terminal mute.
-		return "", errors.Join(ctx.Err(), term.Restore(fd, shown))
-	}
 	return answer, err
 }
+
+// hiddenLine reads a line, key by key, from a terminal that does nothing by itself. Ctrl-C is context.Canceled.
+func hiddenLine(keys io.Reader) (string, error) {
+	var line []rune
+	in := bufio.NewReaderSize(oneByte{keys}, 16)
+	for {
+		key, _, err := in.ReadRune()
+		if err != nil {
+			return "", err
+		}
+		switch key {
+		case '\r', '\n':
+			return string(line), nil
+		case 0x03: // Ctrl-C
+			return "", context.Canceled
+		case 0x04: // Ctrl-D
+			if len(line) == 0 {
+				return "", io.EOF
+			}
+		case 0x7f, '\b':
+			line = line[:max(0, len(line)-1)]
+		case 0x15: // Ctrl-U
+			line = nil
+		default:
+			if unicode.IsPrint(key) && len(line) < longestAnswer {
+				line = append(line, key)
+			}
+		}
+	}
+}
+
+// oneByte reads no further than it is asked to: what is typed for the next question stays where it is.
+type oneByte struct{ from io.Reader }
+
+func (r oneByte) Read(p []byte) (int, error) { return r.from.Read(p[:min(1, len(p))]) }
 
 // put writes a question and waits for its answer, or for the end of ctx.
 func (a *asker) put(ctx context.Context, question string, read func() (string, error)) (string, error) {

@@ -75,7 +75,7 @@ var changePair = change[personOrder]{"pair", func(s *service, ctx context.Contex
 		who = q.Name
 	}
 	until := when.Format(expires.In(s.zone()))
-	return told{Text: fmt.Sprintf("%s\nSend /pair %s to the agent from the messenger of %s, before %s. It works once.", code, code, who, until), Code: code, Until: until}, nil
+	return told{Text: fmt.Sprintf("%s\nSend /pair %s to the agent from the messenger of %s, before %s. It works once.", code, code, who, until), Code: code, Until: when.Format(expires.In(s.zone()).Truncate(time.Minute))}, nil
 }}
 
 // cmdPeople lists who is known.
