@@ -104,6 +104,28 @@ func TestEditMakesAWholeFile(t *testing.T) {
 	}
 }
 
+// The example file is a fine one to begin with.
+func TestEditTheExample(t *testing.T) {
+	t.Parallel()
+	got, err := Edit(Example(), Setting{[]string{"brain", "models", "home", "model"}, "qwen3:4b"}, Setting{[]string{"brain", "models", "home", "provider"}, "ollama"},
+		Setting{[]string{"gateways", "telegram", "token"}, "1:a"}, Setting{[]string{"timezone"}, "Asia/Tokyo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := load(t, string(got))
+	if c.Timezone != "Asia/Tokyo" || c.Gateways.Telegram.Token.Reveal() != "1:a" || c.Brain.Models["home"].Model != "qwen3:4b" {
+		t.Errorf("it reads as %s", c.Show())
+	}
+	rest := string(got)
+	for line := range strings.Lines(string(Example())) {
+		_, after, found := strings.Cut(rest, line)
+		if !found {
+			t.Fatalf("a line is lost or elsewhere: %q", line)
+		}
+		rest = after
+	}
+}
+
 // Where a change could hit something else, there is none.
 func TestEditRefusesWhatItCannotChangeSafely(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -51,7 +52,7 @@ func cmdInit(ctx context.Context, in *invocation) error {
 
 // look reads what is there. A file with mistakes is left to its owner: what is meant by it cannot be known.
 func (s *setup) look() error {
-	text, err := os.ReadFile(s.path)
+	text, err := readSome(s.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		text = nil
@@ -67,8 +68,18 @@ func (s *setup) look() error {
 	if err != nil {
 		return err
 	}
-	s.invocation.redact = config.NewRedactor(s.cfg).Redact
+	s.redact = config.NewRedactor(s.cfg).Redact
 	return nil
+}
+
+// readSome reads a file, and of a very long one more than any configuration has, which is then refused for its length.
+func readSome(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	return text, errors.Join(err, f.Close())
 }
 
 // reasonOf is the system's word for what went wrong, without the path.

@@ -38,7 +38,7 @@ func (s *setup) save() error {
 		return err
 	}
 	s.cfg = cfg
-	s.invocation.redact = config.NewRedactor(cfg).Redact
+	s.redact = config.NewRedactor(cfg).Redact
 	if bytes.Equal(text, s.before) {
 		return s.tighten()
 	}
@@ -67,7 +67,7 @@ func (s *setup) byHand() error {
 		if c.Key[len(c.Key)-1] == "token" && !strings.HasPrefix(value, "${") {
 			value = "(the token)"
 		}
-		fmt.Fprintf(&b, "\n  %s: %s", strings.Join(c.Key, "."), value)
+		fmt.Fprintf(&b, "\n  %s: %s", strings.Join(c.Key, "."), clip(value, 200))
 	}
 	return failed("%s is written in a way that this program does not dare to change, so it is as it was. Please write this into it yourself:%s", s.path, b.String())
 }
@@ -102,7 +102,7 @@ func replaceFile(path string, before, text []byte) (aside string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", failed("The folder %s cannot be made: %s.", dir, reasonOf(err))
 	}
-	now, err := os.ReadFile(path)
+	now, err := readSome(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		now = nil

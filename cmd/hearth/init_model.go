@@ -116,9 +116,9 @@ func (s *setup) askModel(ctx context.Context) error {
 
 // shownURL is an address without what may be secret in it.
 func shownURL(url string) string {
-	if head, tail, ok := strings.Cut(url, "@"); ok {
-		scheme, _, _ := strings.Cut(head, "://")
-		url = scheme + "://***@" + tail
+	if at := strings.LastIndexByte(url, '@'); at >= 0 {
+		scheme, _, _ := strings.Cut(url, "://")
+		url = scheme + "://***" + url[at:]
 	}
 	return clip(url, 80)
 }

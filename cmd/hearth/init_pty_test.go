@@ -241,7 +241,9 @@ func picture(t *testing.T, screen, file, dir, server string) {
 	screen = regexp.MustCompile(`until Tue .*, and`).ReplaceAllString(screen, "until Tue 10 Mar 2026, 08:10 (Europe/Lisbon), and")
 	got := "$ hearth init\n" + screen + "$ cat ~/.config/hearth/hearth.yaml\n" + file
 	for _, change := range [][2]string{
-		{dir, "/home/ana"}, {server, "http://127.0.0.1:11434"}, {"123456:CANARY-of-the-tests_0123456789abcdefgh", "123456:AAE-your-own-token"},
+		{dir, "/home/ana"},
+		{server, "http://127.0.0.1:11434"},
+		{"123456:CANARY-of-the-tests_0123456789abcdefgh", "123456:AAE-your-own-token"},
 		{tgfake.Username, "anas_hearth_bot"},
 	} {
 		got = strings.ReplaceAll(got, change[0], change[1])

@@ -47,7 +47,7 @@ func botName(bot telegram.Bot) string {
 func (s *setup) askTelegram(ctx context.Context) error {
 	token, source := s.lookup(tokenVariable), "${"+tokenVariable+"}"
 	if token != "" {
-		if err := say(s.out, "Telegram: the token in %s is used.", tokenVariable); err != nil {
+		if err := say(s.out, "Telegram: the token in %s is used, and not written down: what starts `hearth run` has to set it too.", tokenVariable); err != nil {
 			return err
 		}
 	} else if err := say(s.out, "Telegram: write to @BotFather there, /newbot, and it gives you a token. Enter leaves Telegram out."); err != nil {

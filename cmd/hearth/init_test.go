@@ -28,6 +28,7 @@ func TestInitScripts(t *testing.T) {
 			e.Setenv("HEARTH_GATEWAYS__TELEGRAM__API_URL", api.URL())
 			e.Setenv("OLLAMA_HOST", server.host())
 			e.Setenv("OLLAMA", server.URL)
+			e.Setenv("V", filepath.Join(e.WorkDir, ".local/share/hearth"))
 			e.Setenv("C", filepath.Join(e.WorkDir, ".config/hearth/hearth.yaml"))
 			clock := filepath.Join(e.WorkDir, ".clock")
 			e.Setenv(clockVariable, clock)

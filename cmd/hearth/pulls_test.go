@@ -72,6 +72,32 @@ func TestAPullEndsWhenAnotherModelIsChosen(t *testing.T) {
 	}
 }
 
+// Whoever takes the model out of the file meanwhile does not want it any more.
+func TestAPullOfWhatTheFileNoLongerNamesChangesNothing(t *testing.T) {
+	h, server := withModels(t)
+	release := server.hold(t, 0)
+	h.daemon()
+	ana := h.open("Ana")
+	ana.ask("/model big", "1")
+	eventually(t, "the pull has begun", func() bool { return len(server.pulled()) == 1 })
+	before := h.read("hearth.yaml")
+	var kept []string
+	for line := range strings.Lines(before) {
+		if !strings.Contains(line, "big:") {
+			kept = append(kept, line)
+		}
+	}
+	h.write("hearth.yaml", strings.Join(kept, ""))
+	eventually(t, "the file is taken up", func() bool { return !slices.Contains(ask(h, viewStatus, query{}).Model.Known, "big") })
+	release()
+	ana.hears("qwen3:8b was not pulled: the configuration does not name it any more.")
+	h.write("hearth.yaml", before)
+	eventually(t, "the file is taken up again", func() bool { return slices.Contains(ask(h, viewStatus, query{}).Model.Known, "big") })
+	if got := ana.ask("/model", "2"); !strings.Contains(got, "home (in use)") {
+		t.Errorf("afterwards: %s", got)
+	}
+}
+
 func TestAPullThatFailsIsTold(t *testing.T) {
 	h, server := withModels(t)
 	server.noLibrary = true
