@@ -47,6 +47,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 		Zones:    config.Zones(),
 		Groups:   a.groups,
 		Models:   a.models,
+		Missing:  a.missingModel,
 		Gateways: a.gatewayStatus,
 	})
 	a.gateways = []gateways.Gateway{crash.gateway(a.terminal)}
@@ -67,6 +68,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 		{name: "outbox", run: a.outbox.Run},
 		{name: "brain", run: a.brain.Run},
 		{name: "scheduler", run: a.scheduler.Run},
+		{name: "pulls", run: a.pulls},
 	}...)
 	return nil
 }
