@@ -17,7 +17,7 @@ BENCH     ?= .
 BENCHTIME ?= 1s
 
 # make torture TORTUREFLAGS='-torture 500 -v': how often the program is killed; the tests named Torture take the flag.
-TORTUREPKGS  ?= ./cmd/hearth
+TORTUREPKGS  ?= ./cmd/hearth ./gateways/outbox
 TORTUREFLAGS ?= -torture 50 -timeout 30m
 
 .DEFAULT_GOAL := build
