@@ -25,6 +25,7 @@ import (
 type instant struct {
 	*httptest.Server
 	delay  time.Duration // of each answer
+	call   string        // a tool call, as JSON, that comes before each answer; "" = none
 	mu     sync.Mutex
 	first  int // the size of the first request, in bytes of messages and tools
 	bodies [][]byte
@@ -58,7 +59,11 @@ func (m *instant) answer(w http.ResponseWriter, r *http.Request) {
 		m.bodies = append(m.bodies, body)
 		m.mu.Unlock()
 		<-time.After(m.delay)
-		fmt.Fprintln(w, `{"model":"instant","message":{"role":"assistant","content":"A short answer of a few words."},"done":false}`)
+		message := `{"role":"assistant","content":"A short answer of a few words."}`
+		if m.call != "" && !bytes.Contains(body[bytes.LastIndex(body, []byte(`"role":"user"`)):], []byte(`"role":"tool"`)) {
+			message = `{"role":"assistant","content":"","tool_calls":[{"function":` + m.call + `}]}`
+		}
+		fmt.Fprintf(w, `{"model":"instant","message":%s,"done":false}`+"\n", message)
 		fmt.Fprintln(w, `{"model":"instant","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":900,"eval_count":8}`)
 	default:
 		http.NotFound(w, r)
@@ -131,13 +136,25 @@ func BenchmarkAnswer(b *testing.B) {
 	b.ReportMetric(residentMB(b, p.cmd.Process.Pid), "MB-after")
 }
 
-// BenchmarkFlushes counts what reaches the disk for a plain answer, over 500 of them. It needs strace.
+// BenchmarkFlushes counts what reaches the disk for an answer, over 500 of them: a plain one, and one with a
+// call that keeps something. It needs strace.
 func BenchmarkFlushes(b *testing.B) {
+	for _, c := range []struct{ name, call string }{
+		{"plain", ""},
+		{"call", `{"name":"remember","arguments":{"fact":"the gate code is blue"}}`},
+	} {
+		b.Run(c.name, func(b *testing.B) { benchFlushes(b, c.call) })
+	}
+}
+
+func benchFlushes(b *testing.B, call string) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		b.Skip("strace is not installed")
 	}
 	const answers = 500
-	h := benchHome(b, newInstant(b).URL)
+	m := newInstant(b)
+	m.call = call
+	h := benchHome(b, m.URL)
 	p := h.daemon()
 	ana := h.open("Ana")
 	ana.ask("hello", "warm-up")
