@@ -33,6 +33,7 @@ type Options struct {
 const (
 	defaultParallel = 8
 	sendLimit       = 2 * time.Minute // a gateway's own limit is shorter; this one is for a gateway that forgot it
+	lineLimit       = 5 * time.Second // for a progress line, which must not hold up the answer behind it
 	grace           = 5 * time.Second // what a send in hand gets when the program ends
 	maxSleep        = time.Minute     // the loop looks at least this often, whatever it was told
 )
