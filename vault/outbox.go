@@ -105,7 +105,14 @@ func (v *Vault) Tell(ctx context.Context, key, words string) error {
 }
 
 // Tell queues a notice to the first owner; nothing happens before there is one. The same key tells once.
-func (t *Tx) Tell(key, words string) error {
+func (t *Tx) Tell(key, words string) error { return t.tellBeside("", key, words) }
+
+// TellBeside is Tell by another gateway than the one that is in trouble: a messenger, else the terminal.
+func (v *Vault) TellBeside(ctx context.Context, gateway, key, words string) error {
+	return v.write(ctx, "tell", durable, func(t *Tx) error { return t.tellBeside(gateway, key, words) })
+}
+
+func (t *Tx) tellBeside(gateway, key, words string) error {
 	owner, err := firstOwner(t.ctx, t.tx)
 	if errors.Is(err, ErrNotFound) {
 		return nil
@@ -113,7 +120,7 @@ func (t *Tx) Tell(key, words string) error {
 	if err != nil {
 		return err
 	}
-	to, err := t.v.privateAddress(t.ctx, t.tx, owner.ID)
+	to, err := t.v.addressBeside(t.ctx, t.tx, owner.ID, gateway)
 	if err != nil {
 		return err
 	}

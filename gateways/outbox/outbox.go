@@ -88,6 +88,16 @@ func (o *Outbox) Nudge(gateway string) {
 	}
 }
 
+// Renew is Nudge for a gateway that has another account or token: what the messenger asked of the one before is over, too.
+func (o *Outbox) Renew(gateway string) {
+	for _, c := range o.couriers {
+		if c.name == gateway {
+			c.renewed.Store(true)
+		}
+	}
+	o.Nudge(gateway)
+}
+
 // keepOrphans has the parts wait that no gateway of this process carries, and names such a gateway once in the log.
 func (o *Outbox) keepOrphans(ctx context.Context) {
 	told := map[string]bool{}
