@@ -147,10 +147,10 @@ func TestAnotherBotFailsWhatTheOldOneOwes(t *testing.T) {
 	api, other := tgfake.New(t), tgfake.New(t)
 	other.Reissue(777000)
 	other.Open(phoneOwner.Private())
-	h := newHome(t, "", phoneConfig(telegramSection(api), ""))
+	h := newHome(t, "", phoneConfig(telegramSection(api), "")).clocked(time.Now().UTC().Format(time.RFC3339))
 	daemon := h.daemon()
 	ana := h.open("Ana")
-	api.Say(phoneOwner, "/remind in 12 seconds, water the plants")
+	api.Say(phoneOwner, "/remind in 2 hours, water the plants")
 	api.WaitFor("an answer", func() bool { return len(api.Shown(phoneOwner.ID)) == 1 })
 	api.Fault("sendMessage", -1, tgfake.TooMany(600))
 	api.Say(phoneOwner, "/jobs")
@@ -163,6 +163,7 @@ func TestAnotherBotFailsWhatTheOldOneOwes(t *testing.T) {
 	if !strings.Contains(told, "hearth outbox") {
 		t.Errorf("told %q", told)
 	}
+	h.setClock(time.Now().UTC().Add(3 * time.Hour).Format(time.RFC3339))
 	other.WaitFor("the reminder", func() bool { return len(shownTo(other, "water the plants")) == 1 })
 	if n, _ := ana.copies("account"); n != 1 {
 		t.Errorf("told %d times", n)
