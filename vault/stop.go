@@ -43,7 +43,7 @@ func (t *Tx) stopRun(r Run, reason string) ([]Call, error) {
 		return nil, err
 	}
 	// One that is sending without an attempt was not handed to the messenger yet, and is refused to it from here on.
-	if _, err := t.exec(`UPDATE outbox SET state = 'dropped', error = ? WHERE run_id = ? AND (state = 'waiting' OR state = 'sending' AND attempts = 0)`, reason, r.ID); err != nil {
+	if _, err := t.exec(`UPDATE outbox SET state = 'dropped', live = 0, error = ? WHERE run_id = ? AND (state = 'waiting' OR state = 'sending' AND attempts = 0)`, reason, r.ID); err != nil {
 		return nil, err
 	}
 	unsure, err := collect(t.ctx, t.tx, scanCall, `SELECT `+callColumns+` FROM call WHERE run_id = ? AND (state = 'started' AND effect = 'acts' OR state = 'unknown') ORDER BY id`, r.ID)

@@ -15,7 +15,6 @@ import (
 	"hearth/gateways"
 	"hearth/gateways/inbox"
 	"hearth/gateways/outbox"
-	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/scheduler"
 	"hearth/vault"
@@ -32,7 +31,7 @@ type agent struct {
 	vault     *vault.Vault
 	gateways  []gateways.Gateway
 	terminal  *terminal.Terminal
-	telegram  *telegram.Gateway // nil without a token
+	bot       *bot // nil when this process runs no messengers
 	ollama    map[string]*ollamaClient
 	inbox     *inbox.Inbox
 	outbox    *outbox.Outbox
@@ -137,14 +136,7 @@ func (a *agent) unended() []string {
 // gatewayRows tells how the messengers are.
 func (a *agent) gatewayRows() []gatewayRow {
 	out := []gatewayRow{{Name: a.terminal.Name(), State: "connected"}}
-	if a.telegram != nil {
-		row := gatewayRow{Name: a.telegram.Name()}
-		words, ok := a.telegram.State()
-		if ok {
-			row.State = words
-		} else {
-			row.State, row.Error = "not connected", text(words)
-		}
+	if row, on := a.bot.row(); on {
 		out = append(out, row)
 	}
 	return out

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"hearth/gateways"
-	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/vault"
 )
@@ -30,4 +29,4 @@ func (crasher) brain() func(string) { return nil }
 
 func (crasher) gateway(t *terminal.Terminal) gateways.Gateway { return t }
 
-func (crasher) phone(g *telegram.Gateway) gateways.Gateway { return g }
+func (crasher) phone(g *bot) gateways.Gateway { return g }

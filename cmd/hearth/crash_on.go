@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"hearth/gateways"
-	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/vault"
 )
@@ -78,15 +77,15 @@ func (t crashing) Send(ctx context.Context, p vault.Part) (string, error) {
 
 // crashingPhone is the same for Telegram: a request about to be made, and one that Telegram has taken.
 type crashingPhone struct {
-	*telegram.Gateway
+	*bot
 	c crasher
 }
 
-func (c crasher) phone(g *telegram.Gateway) gateways.Gateway { return crashingPhone{g, c} }
+func (c crasher) phone(g *bot) gateways.Gateway { return crashingPhone{g, c} }
 
 func (t crashingPhone) Send(ctx context.Context, p vault.Part) (string, error) {
 	t.c.pass("send")
-	ref, err := t.Gateway.Send(ctx, p)
+	ref, err := t.bot.Send(ctx, p)
 	t.c.pass("sent")
 	return ref, err
 }

@@ -13,7 +13,6 @@ import (
 	"hearth/gateways/activity"
 	"hearth/gateways/inbox"
 	"hearth/gateways/outbox"
-	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/scheduler"
 	"hearth/skills"
@@ -51,10 +50,12 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 		Gateways: a.gatewayStatus,
 	})
 	a.gateways = []gateways.Gateway{crash.gateway(a.terminal)}
-	if a.messengers && !cfg.Gateways.Telegram.Token.IsZero() {
-		if err := a.addTelegram(cfg, crash); err != nil {
+	if a.messengers {
+		a.bot = newBot(a)
+		if err := a.bot.begin(ctx, cfg); err != nil {
 			return err
 		}
+		a.gateways = append(a.gateways, crash.phone(a.bot))
 	}
 	a.outbox = outbox.New(outbox.Options{Vault: a.vault, Gateways: a.gateways, Now: now, Log: log, Mask: a.redact})
 	a.brain = brain.New(brain.Options{Vault: a.vault, Tools: set, Now: now, Log: log, Hook: crash.brain()}, a.brainSettings(ctx, cfg))
@@ -116,23 +117,4 @@ func (a *agent) gatewayStatus() []inbox.GatewayStatus {
 		out = append(out, inbox.GatewayStatus{Name: g.Name, OK: g.Error == "", Detail: strings.TrimSpace(g.State + " " + string(g.Error))})
 	}
 	return out
-}
-
-// addTelegram makes the gateway to Telegram. It needs no network yet.
-func (a *agent) addTelegram(cfg *config.Config, crash crasher) error {
-	g, err := telegram.New(telegram.Options{
-		Token: cfg.Gateways.Telegram.Token.Reveal(), APIURL: cfg.Gateways.Telegram.APIURL.Reveal(), Log: a.log.Logger, Now: a.clock.now,
-		Groups: func() string { return a.cfg.Load().Gateways.Telegram.Groups },
-		Quarantine: func(ctx context.Context, account, reason string, raw []byte) error {
-			return a.vault.Quarantine(ctx, "telegram", account, reason, raw)
-		},
-		Migrate: func(ctx context.Context, from, to string) error { return a.vault.MoveChat(ctx, "telegram", from, to) },
-		Tell:    a.vault.Tell,
-	})
-	if err != nil {
-		return fmt.Errorf("gateways.telegram.token: %w", err)
-	}
-	a.telegram = g
-	a.gateways = append(a.gateways, crash.phone(g))
-	return nil
 }

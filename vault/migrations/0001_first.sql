@@ -102,6 +102,7 @@ CREATE TABLE run (
   burst_end INTEGER,                           -- a burst waits no longer than this
   retries   INTEGER NOT NULL DEFAULT 0,        -- model failures in a row
   noticed   INTEGER,                           -- when its owner was told that it waits
+  waits     TEXT NOT NULL DEFAULT '',          -- what it waits for while it runs, in words for its person; '' = it works
   context   TEXT NOT NULL DEFAULT '',          -- the changing block of the prompt, written once
   model     TEXT NOT NULL DEFAULT '',
   steps INTEGER NOT NULL DEFAULT 0, calls INTEGER NOT NULL DEFAULT 0,
@@ -197,11 +198,14 @@ CREATE TABLE outbox (
   boot    TEXT NOT NULL DEFAULT '',            -- of the machine, when it became sending
   error   TEXT NOT NULL DEFAULT '',
   told    INTEGER,                             -- the owner was told that it failed
+  shown   TEXT NOT NULL DEFAULT '',            -- progress: what the messenger shows of it by now
+  live    INTEGER NOT NULL DEFAULT 0,          -- progress: 1 = it may still change, 2 = only to its last words, 0 = over
   created INTEGER NOT NULL, sent INTEGER
 );
 CREATE INDEX outbox_lane ON outbox(gateway, chat, id) WHERE state IN ('waiting','sending');
 CREATE INDEX outbox_run ON outbox(run_id);
 CREATE INDEX outbox_job ON outbox(job_id);
+CREATE INDEX outbox_live ON outbox(gateway, id) WHERE live != 0;
 CREATE INDEX outbox_buttons ON outbox(gateway, id) WHERE buttons != '';
 
 CREATE TABLE job (

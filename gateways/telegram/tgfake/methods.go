@@ -64,7 +64,7 @@ func (s *Server) call(r *http.Request, method string, p map[string]string) (any,
 	switch method {
 	case "getMe":
 		return map[string]any{
-			"id": Bot, "is_bot": true, "first_name": "Hearth", "username": Username, "can_join_groups": true, "can_read_all_group_messages": false,
+			"id": s.bot, "is_bot": true, "first_name": "Hearth", "username": Username, "can_join_groups": true, "can_read_all_group_messages": false,
 			"supports_inline_queries": false,
 		}, nil
 	case "setMyCommands":
@@ -165,7 +165,7 @@ func previewOff(p map[string]string) bool {
 func (s *Server) message(c *room, m Shown) map[string]any {
 	out := map[string]any{
 		"message_id": m.ID, "date": time.Now().Unix(), "chat": c.json(), "text": m.Text,
-		"from": map[string]any{"id": Bot, "is_bot": true, "first_name": "Hearth", "username": Username},
+		"from": map[string]any{"id": s.bot, "is_bot": true, "first_name": "Hearth", "username": Username},
 	}
 	if len(m.Entities) > 0 {
 		out["entities"] = m.Entities
