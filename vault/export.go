@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Line is one row of an export. Its kind is the table's name; a column that ends in _id names the row of another kind and
+// Line is one row of an export. Kind is the table's name; a column that ends in _id names the row of another kind and
 // loses that ending.
 type Line struct {
 	Kind   string
@@ -224,4 +224,13 @@ func valueOf(column string, value any, names map[int64]string) any {
 		}
 	}
 	return value
+}
+
+// ExportedKinds are the kinds of lines there can be, in the order in which they are written.
+func (v *Vault) ExportedKinds() []string {
+	kinds := make([]string, len(exports))
+	for i, e := range exports {
+		kinds[i] = e.table
+	}
+	return kinds
 }

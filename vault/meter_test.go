@@ -28,11 +28,13 @@ func wantFigures(t testing.TB, m *Meter, want map[string]float64) {
 	}
 }
 
+func knownTool(name string) bool { return name == "jobs" || name == "send" }
+
 func TestMeterCountsFromTheMomentItIsMade(t *testing.T) {
 	h := newHome(t)
 	live(h, h.bob, "bobword") // before: not counted
 	waiting := h.accept(h.bob, "before, and answered after")
-	m := must(h.Meter(t.Context()))(t)
+	m := must(h.Meter(t.Context(), knownTool))(t)
 	wantFigures(t, m, map[string]float64{"runs message done": 0, "sends telegram answer sent": 0, "runs_open queued": 1, "messages telegram": 0, "outbox telegram waiting": 3, "outbox telegram sending": 3})
 
 	h.clock.add(3 * time.Second)
@@ -42,7 +44,7 @@ func TestMeterCountsFromTheMomentItIsMade(t *testing.T) {
 	h.clock.add(2 * time.Second)
 	h.step(p, StepDone{
 		Step:  Step{Text: "x", Model: "home", TokensIn: 100, TokensOut: 20, USD: 0.5, USDKnown: true},
-		Calls: []Call{{Tool: "jobs", Args: "{}", Effect: "reads"}},
+		Calls: []Call{{Tool: "jobs", Args: "{}", Effect: "reads"}, {Tool: "made up", Args: "{}", Effect: "reads", State: Broken}, {Tool: "made up too", Args: "{}", Effect: "reads", State: Broken}},
 	})
 	wantFigures(t, m, map[string]float64{"tokens_in home": 100, "runs message done": 0, "runs_open running": 1, "runs_open queued": 0, "queue_oldest": 0})
 	p = h.progress(p.Run.ID)
@@ -54,7 +56,7 @@ func TestMeterCountsFromTheMomentItIsMade(t *testing.T) {
 		h.send()
 	}
 	after := map[string]float64{
-		"runs message done": 1, "run_wait": 3, "run_work": 2, "steps home": 2, "tokens_in home": 250, "tokens_out home": 25, "usd home": 0.5, "calls jobs done": 1, "runs_open running": 0,
+		"runs message done": 1, "run_wait": 3, "run_work": 2, "steps home": 2, "tokens_in home": 250, "tokens_out home": 25, "usd home": 0.5, "calls jobs done": 1, "calls other failed": 2, "runs_open running": 0,
 		"sends telegram answer sent": 3, "sends telegram question sent": 2, "outbox telegram waiting": 0, "messages telegram": 0,
 	}
 	wantFigures(t, m, after)
@@ -71,7 +73,7 @@ func TestMeterCountsFromTheMomentItIsMade(t *testing.T) {
 // What is taken up again, or sent again, does not let a counter fall.
 func TestMeterNeverFalls(t *testing.T) {
 	h := newHome(t)
-	m := must(h.Meter(t.Context()))(t)
+	m := must(h.Meter(t.Context(), knownTool))(t)
 	held := h.accept(h.cem, "waits all along") // holds the mark back
 	p := h.claim()
 	equal(t, "the run", p.Run.ID, held)
@@ -90,7 +92,7 @@ func TestMeterReadsNoTableFromEndToEnd(t *testing.T) {
 	h := newHome(t)
 	fill(h)
 	p := watched(h)
-	m := must(h.Meter(t.Context()))(t)
+	m := must(h.Meter(t.Context(), knownTool))(t)
 	figures(t, m)
 	if len(p.plans) < len(counts)+len(marks)+7 {
 		t.Errorf("only %d statements were seen", len(p.plans))

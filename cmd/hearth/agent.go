@@ -18,6 +18,7 @@ import (
 	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/scheduler"
+	"hearth/skills"
 	"hearth/vault"
 )
 
@@ -39,6 +40,7 @@ type agent struct {
 	brain     *brain.Brain
 	scheduler *scheduler.Scheduler
 	service   *service
+	tools     skills.Set
 
 	messengers bool // it runs those of the configuration, and not only the terminal
 	parts      []*part
@@ -85,9 +87,9 @@ func (a *agent) redact(s string) string { return a.log.redact.Load().Redact(s) }
 func (a *agent) partStates() (states []partState, ready bool) {
 	ready = a.started.Load()
 	for _, p := range a.parts {
-		state := p.get()
-		ready = ready && state == running
-		states = append(states, partState{p.name, state})
+		now := p.now()
+		ready = ready && now.state == running
+		states = append(states, now)
 	}
 	return states, ready
 }
