@@ -103,6 +103,9 @@ func (a *agent) run(ctx context.Context, started func(), more ...*part) error {
 	a.parts = append(a.parts, more...)
 	group, ctx := errgroup.WithContext(ctx)
 	for _, p := range a.parts {
+		p.set(running) // so that who hears "ready" and asks is not told otherwise
+	}
+	for _, p := range a.parts {
 		group.Go(func() error { return p.keep(ctx, a.log.Logger) })
 	}
 	a.started.Store(true)

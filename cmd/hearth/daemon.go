@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -56,6 +57,8 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 	if a.vault.Unclean() {
 		log.Info("the last life ended without a goodbye; what it left in the middle is settled")
 	}
+	leaving := sync.OnceFunc(func() { notify(log, daemon.SdNotifyStopping) })
+	defer context.AfterFunc(ctx, leaving)() // as soon as it is asked to end, not when it has
 	err = a.run(ctx, func() { notify(log, daemon.SdNotifyReady) },
 		&part{name: "socket", run: func(ctx context.Context) error { return api.serve(ctx, listener) }},
 		&part{name: "settings", run: a.watchSettings},
@@ -63,7 +66,7 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 		&part{name: "watchdog", run: a.watchdog},
 		&part{name: "integrity", run: a.integrity},
 	)
-	notify(log, daemon.SdNotifyStopping)
+	leaving()
 	if err != nil {
 		return err
 	}

@@ -194,7 +194,7 @@ func (t *teller) send(s sendRow) {
 		about = append(about, fmt.Sprintf("%d attempts", s.Attempts))
 	}
 	if s.Ref != "" {
-		about = append(about, "there it is "+string(s.Ref))
+		about = append(about, "its id there is "+string(s.Ref))
 	}
 	if s.Marked {
 		about = append(about, "marked as a possible repeat")

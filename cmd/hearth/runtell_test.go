@@ -130,8 +130,8 @@ Message 1: question to terminal, sending, queued Wed 1 Jul, 17:00:03, 0 attempts
   Question 1: Send this to Ana?
   Answer with /approve 1 or /deny 1, or /answer 1 always.
 
-Message 2: answer to telegram, sent, Wed 1 Jul, 18:01:03, 2 attempts, there it
-is 991, marked as a possible repeat
+Message 2: answer to telegram, sent, Wed 1 Jul, 18:01:03, 2 attempts, its id
+there is 991, marked as a possible repeat
   It is sent.
 `
 	if diff := cmp.Diff(want, tellRun(story, s.now())); diff != "" {
