@@ -41,7 +41,7 @@ const (
 var exports = []exported{
 	{"person", `t.id = ?1`, ``},
 	{"identity", `t.person_id = ?1`, ``},
-	{"pair_code", `t.person = (SELECT name FROM person WHERE id = ?1)`, ``},
+	{"pair_code", `t.person = (SELECT name FROM person WHERE id = ?1) COLLATE NOCASE`, ``},
 	{"conversation", `t.id` + talksIn, `t.id = (SELECT conversation_id FROM run WHERE id = ?1)`},
 	{"chat", `+t.conversation_id` + talksIn, ``},
 	{"run", `+t.person_id = ?1 OR +t.conversation_id` + ownTalk, `t.id = ?1`},

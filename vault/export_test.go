@@ -39,7 +39,7 @@ func (l Line) field(name string) any {
 func TestNoTableWithAPersonsDataIsMissingFromAnExport(t *testing.T) {
 	h := newHome(t)
 	fill(h)
-	must3(h.NewPairCode(t.Context(), "Ann", Member))(t)
+	must3(h.NewPairCode(t.Context(), "ann", Member))(t)
 	found := map[string][]Line{}
 	for _, l := range exportOf(t, h, h.ann) {
 		found[l.Kind] = append(found[l.Kind], l)
