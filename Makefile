@@ -21,10 +21,10 @@ TORTUREPKGS  ?= ./cmd/hearth ./gateways/outbox
 TORTUREFLAGS ?= -torture 50 -timeout 30m
 
 .DEFAULT_GOAL := build
-.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench torture peers release clean
+.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench torture peers release arm64 clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1\t/' | expand -t 10
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):[^#]*## */\1\t/' | expand -t 10
 
 run: build ## build, and talk to it here: no config, no account, no model
 	@bin/hearth chat
@@ -70,6 +70,9 @@ peers: ## clients, a server and a parser of others that judge the Telegram gatew
 
 release: ## dist/hearth-VERSION-linux-{amd64,arm64,arm}
 	@GO='$(GO)' TAGS='$(TAGS)' VERSION='$(VERSION)' .ci/release
+
+arm64: ## the binary for a Pi, built and run here under qemu
+	@GO='$(GO)' TAGS='$(TAGS)' .ci/arm64
 
 clean: ## what was built here; the build cache is kept
 	rm -rf bin dist

@@ -101,6 +101,7 @@ type Vault struct {
 	behind  time.Duration
 	unclean bool
 	missed  atomic.Pointer[string] // what new jobs do about missed instants
+	flushed atomic.Int64           // commits that were flushed to the disk
 
 	notifier notifier
 }

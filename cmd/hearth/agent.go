@@ -17,6 +17,7 @@ import (
 	"hearth/gateways/outbox"
 	"hearth/gateways/terminal"
 	"hearth/scheduler"
+	"hearth/skills"
 	"hearth/vault"
 )
 
@@ -38,6 +39,7 @@ type agent struct {
 	brain     *brain.Brain
 	scheduler *scheduler.Scheduler
 	service   *service
+	tools     skills.Set
 
 	messengers bool // it runs those of the configuration, and not only the terminal
 	parts      []*part
@@ -84,9 +86,9 @@ func (a *agent) redact(s string) string { return a.log.redact.Load().Redact(s) }
 func (a *agent) partStates() (states []partState, ready bool) {
 	ready = a.started.Load()
 	for _, p := range a.parts {
-		state := p.get()
-		ready = ready && state == running
-		states = append(states, partState{p.name, state})
+		now := p.now()
+		ready = ready && now.state == running
+		states = append(states, now)
 	}
 	return states, ready
 }
@@ -99,6 +101,9 @@ const graceful = 8 * time.Second
 func (a *agent) run(ctx context.Context, started func(), more ...*part) error {
 	a.parts = append(a.parts, more...)
 	group, ctx := errgroup.WithContext(ctx)
+	for _, p := range a.parts {
+		p.set(running) // so that who hears "ready" and asks is not told otherwise
+	}
 	for _, p := range a.parts {
 		group.Go(func() error { return p.keep(ctx, a.log.Logger) })
 	}

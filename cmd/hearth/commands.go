@@ -8,9 +8,9 @@ import (
 )
 
 // absent are commands of the contract that this version has not got.
-var absent = map[string]bool{"whatsapp": true, "whatsapp pair": true, "export": true}
+var absent = map[string]bool{"whatsapp": true, "whatsapp pair": true}
 
-const absentLine = "not in this version: whatsapp pair, export"
+const absentLine = "not in this version: whatsapp pair"
 
 func absentName(words []string) string {
 	if words[0] == "whatsapp" {
@@ -64,6 +64,7 @@ func commands() []command {
 
 		{name: "backup", args: "FILE", about: "vault and media, consistent while running", min: 1, max: 1, run: cmdBackup},
 		{name: "restore", args: "FILE", about: "verifies the backup first, keeps the old vault aside", min: 1, max: 1, run: cmdRestore},
+		{name: "export", about: "everything about a person, or the record of a run, as JSON lines", flags: []string{"person", "run"}, run: cmdExport},
 		{name: "version", about: "version, Go version, licences", run: cmdVersion},
 	}
 }

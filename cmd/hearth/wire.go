@@ -36,8 +36,9 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	if err != nil {
 		return fmt.Errorf("make tools: %w", err)
 	}
+	a.tools = set
 	now, log := a.clock.now, a.log.Logger
-	a.service = &service{vault: a.vault, now: now, zone: a.zone, model: configuredModel(cfg), parts: a}
+	a.service = &service{vault: a.vault, now: now, zone: a.zone, model: configuredModel(cfg), mask: a.redact, parts: a}
 	a.terminal = terminal.New(terminal.Options{Now: now, Attached: func() { a.outbox.Nudge(terminal.Name) }})
 	a.inbox = inbox.New(inbox.Options{
 		Vault: a.vault, Now: now, Log: log,

@@ -203,6 +203,7 @@ CREATE TABLE outbox (
   created INTEGER NOT NULL, sent INTEGER
 );
 CREATE INDEX outbox_lane ON outbox(gateway, chat, id) WHERE state IN ('waiting','sending');
+CREATE INDEX outbox_dead ON outbox(gateway, state) WHERE state IN ('unknown','failed');
 CREATE INDEX outbox_run ON outbox(run_id);
 CREATE INDEX outbox_job ON outbox(job_id);
 CREATE INDEX outbox_live ON outbox(gateway, id) WHERE live != 0;
