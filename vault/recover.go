@@ -20,6 +20,9 @@ func (v *Vault) recover(ctx context.Context) error {
 			v.stamp = last // a clock in the past must not overwrite what was seen
 		}
 	}
+	if err := v.readCopies(ctx); err != nil {
+		return err
+	}
 	if unswept, err := v.Setting(ctx, settingSweep); err != nil {
 		return err
 	} else if unswept != "" {
