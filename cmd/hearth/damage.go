@@ -29,6 +29,7 @@ func (a *agent) integrity(ctx context.Context) error {
 	var examined time.Time
 	for {
 		if a.vault.Suspect() != nil || a.clock.now().Sub(examined).Abs() >= examineEvery {
+			began := time.Now()
 			err := a.vault.Examine(ctx)
 			var damaged *vault.DamagedError
 			switch {
@@ -38,6 +39,7 @@ func (a *agent) integrity(ctx context.Context) error {
 			case err != nil && ctx.Err() == nil:
 				a.log.Error("cannot read the whole vault to see whether it is sound", "error", err)
 			case err == nil:
+				a.log.Info("the vault is sound", "looked_for", time.Since(began).Round(time.Millisecond).String())
 				forgetDamage(a.vault.Dir())
 			}
 			examined = a.clock.now()
