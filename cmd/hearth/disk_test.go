@@ -87,6 +87,9 @@ func (d *disk) load(ctx context.Context, folder string) {
 			at[name] = child
 			return nil
 		}
+		if !e.Type().IsRegular() {
+			return nil
+		}
 		body, err := os.ReadFile(path)
 		file := &diskFile{disk: d, seen: body, flushed: append([]byte{}, body...)}
 		parent.AddChild(e.Name(), parent.NewPersistentInode(ctx, file, fusefs.StableAttr{Mode: fuse.S_IFREG}), true)
@@ -120,6 +123,9 @@ func (d *disk) cut(random *rand.Rand) (folder string) {
 func (d *disk) leave(at *fusefs.Inode, to string, random *rand.Rand) error {
 	for name, child := range at.Children() {
 		path := filepath.Join(to, name)
+		if child.Mode() == syscall.S_IFSOCK {
+			continue
+		}
 		file, ok := child.Operations().(*diskFile)
 		if !ok {
 			if err := os.MkdirAll(path, 0o700); err != nil {
@@ -256,6 +262,23 @@ func (r *diskFolder) Mkdir(ctx context.Context, name string, _ uint32, _ *fuse.E
 		return nil, errno
 	}
 	return r.NewPersistentInode(ctx, &diskFolder{disk: r.disk}, fusefs.StableAttr{Mode: fuse.S_IFDIR}), 0
+}
+
+// Mknod makes the socket.
+func (r *diskFolder) Mknod(ctx context.Context, _ string, mode, _ uint32, _ *fuse.EntryOut) (*fusefs.Inode, syscall.Errno) {
+	return r.NewPersistentInode(ctx, &diskSocket{}, fusefs.StableAttr{Mode: mode & syscall.S_IFMT}), r.denied()
+}
+
+// diskSocket is where a process listens; nothing is written to it.
+type diskSocket struct{ fusefs.Inode }
+
+func (s *diskSocket) Getattr(_ context.Context, _ fusefs.FileHandle, out *fuse.AttrOut) syscall.Errno {
+	out.Mode = 0o600
+	return 0
+}
+
+func (s *diskSocket) Setattr(ctx context.Context, h fusefs.FileHandle, _ *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
+	return s.Getattr(ctx, h, out)
 }
 
 func (r *diskFolder) Unlink(context.Context, string) syscall.Errno { return r.denied() }
