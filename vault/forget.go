@@ -213,6 +213,15 @@ func (v *Vault) sweep(ctx context.Context) error {
 	return err
 }
 
+// sweepLeft makes up for a sweep that was cut short. Nobody else writes meanwhile.
+func (v *Vault) sweepLeft(ctx context.Context) error {
+	unswept, err := v.Setting(ctx, settingSweep)
+	if err != nil || unswept == "" || v.writer == nil {
+		return err
+	}
+	return v.sweep(ctx)
+}
+
 // emptyLog moves the log into the file and empties it.
 func (v *Vault) emptyLog(ctx context.Context) error {
 	var busy, log, done int

@@ -97,6 +97,9 @@ func (v *Vault) Relieve(ctx context.Context) bool {
 		return strain == nil
 	}
 	if strain != nil && v.strain.CompareAndSwap(strain, nil) {
+		v.mu.Lock()
+		_ = v.sweepLeft(ctx) // what could not be swept for lack of room; the next start tries again
+		v.mu.Unlock()
 		v.notifier.wake()
 	}
 	return true

@@ -115,7 +115,8 @@ func TestForgettingOnAFullDiskForgets(t *testing.T) {
 	must(h.Forget(t.Context(), in, m.ID))(t)
 	equal(t, "memories", h.count(`SELECT count(*) FROM memory`), 0)
 	check(t, os.Remove(filepath.Join(dir, "others")))
-	h.reopen()
+	equal(t, "room", h.Relieve(t.Context()), true)
+	equal(t, "setting", h.str(`SELECT coalesce(max(value), '') FROM setting WHERE name = 'sweep'`), "")
 	equal(t, "files that hold it", len(h.holding("CANARY")), 0)
 }
 

@@ -46,7 +46,8 @@ func (c *console) main(ctx context.Context, args []string) int {
 		return code
 	}
 	var damaged *vault.DamagedError
-	if code == exitDamaged && errors.As(err, &damaged) && c.offer != nil {
+	var told *failure
+	if errors.As(err, &damaged) && !errors.As(err, &told) && c.offer != nil {
 		sentence = c.offer(damaged)
 	}
 	if c.redact != nil {
