@@ -31,7 +31,7 @@ func loadMigrations() []string {
 		}
 		out = append(out, string(text))
 	}
-	return out
+	return append(out, madeUp...)
 }
 
 // migrate brings the file to the newest schema: one transaction a version, so a power cut leaves it at one version or

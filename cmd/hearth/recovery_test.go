@@ -55,6 +55,13 @@ func aLife(b *testing.B, h *home) {
 	if err := db.Close(); err != nil {
 		b.Fatal(err)
 	}
+	file, err := os.Open(filepath.Join(h.vault(), "vault.db"))
+	if err == nil {
+		err = errors.Join(file.Sync(), file.Close()) // or the first flush of the daemon would pay for it
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
 }
 
 // BenchmarkRecovery is the time from the start of the process until a run that a cut left in the middle has its answer, in a
