@@ -119,6 +119,7 @@ func cutAfter(t *testing.T, d *disk, random *rand.Rand, size, atLeast int, more 
 
 // The power is cut while messages are written. Every message that was acknowledged is there, and the file is sound.
 func TestDUR16TorturePowerCuts(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "", "")
 	h.ok("status")
 	total, seed := 0, uint64(time.Now().UnixNano())
@@ -126,7 +127,7 @@ func TestDUR16TorturePowerCuts(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	for n := range *cuts {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
-			found, acknowledged := cutAfter(t, newDisk(t, h.vault()), random, 1500, 1, time.Duration(random.IntN(200))*time.Millisecond)
+			found, acknowledged := cutAfter(t, newDisk(t, h.vault()), random, 1500, 1+random.IntN(20), time.Duration(random.IntN(200))*time.Millisecond)
 			v, err := vault.Open(t.Context(), found, vault.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -151,6 +152,7 @@ func TestDUR16TorturePowerCuts(t *testing.T) {
 // A disk that answers flushes and does not do them can damage the file. That is seen at the start, the newest sound snapshot
 // is named and brought back by the very command that is named, and the owner is told what is missing.
 func TestDUR16TortureDiskThatIgnoresFlushes(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "", "").clocked("2026-03-10T08:00:00Z")
 	daemon := h.daemon()
 	ana := h.open("Ana")
@@ -242,6 +244,7 @@ func (h *home) mended(t *testing.T) bool {
 
 // The disk is the test's own: what it keeps and loses is what it says.
 func TestTheDiskKeepsWhatWasFlushedAndNothingElseForSure(t *testing.T) {
+	t.Parallel()
 	for _, lies := range []bool{false, true} {
 		d := newDisk(t, t.TempDir())
 		d.lies = lies

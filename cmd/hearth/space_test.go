@@ -53,6 +53,7 @@ func (h *home) put(source, kind string, flags uintptr, data string) {
 // The disk fills up while messages come. The owner is told once, what is sent stays with the messenger, and when there is
 // room again every message is answered, once.
 func TestFullDiskLosesNothing(t *testing.T) {
+	t.Parallel()
 	h, tg := phoned(t)
 	h.put("none", "tmpfs", 0, "size=40m,mode=0700")
 	daemon := h.daemon()
@@ -121,6 +122,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 
 // Not even a notice can be committed: it is said directly, and once.
 func TestDiskThatTakesNothingIsToldDirectly(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		errno syscall.Errno
 		words string
@@ -157,6 +159,7 @@ func TestDiskThatTakesNothingIsToldDirectly(t *testing.T) {
 }
 
 func TestLogOnAFullDiskStopsNothing(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "", "")
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -180,6 +183,7 @@ func TestLogOnAFullDiskStopsNothing(t *testing.T) {
 // Damage that comes while the daemon runs: it is noticed within a day, nothing more is written, and the owner learns on the
 // phone what to do. A supervisor that starts the program again has nobody told again.
 func TestDUR13DamageWhileRunningIsToldOnTheWayOut(t *testing.T) {
+	t.Parallel()
 	h, tg := phoned(t)
 	h.clocked("2026-03-10T08:00:00Z")
 	daemon := h.daemon()
@@ -235,6 +239,7 @@ func TestDUR13DamageWhileRunningIsToldOnTheWayOut(t *testing.T) {
 }
 
 func TestSnapshotsThatFailAreToldOnce(t *testing.T) {
+	t.Parallel()
 	h, tg := phoned(t)
 	h.clocked("2026-03-10T08:00:00Z")
 	if err := os.MkdirAll(h.vault(), 0o700); err != nil {

@@ -12,13 +12,14 @@ import (
 // Fifty runs wait for their owner when the program is killed. The next version, with another schema, takes them all up:
 // nothing is asked again, what is approved is done once, what is denied says so.
 func TestUpgradeWithFiftyParkedRuns(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "", "")
 	h.write("hearth.yaml", strings.Replace(h.read("hearth.yaml"), "skills: {workspace:", "skills: {permissions: {write_file: ask}, workspace:", 1))
 	daemon := h.daemon()
 	ana := h.open("Ana")
 	const parked = 50
 	for n := 1; n <= parked; n++ {
-		if s := ana.await(said(t, ana, fmt.Sprintf("m%d", n), fmt.Sprintf("save box%d to box%d.txt", n, n))); s.State != "waiting" {
+		if s := ana.await(spoken(t, ana, fmt.Sprintf("m%d", n), fmt.Sprintf("save box%d to box%d.txt", n, n))); s.State != "waiting" {
 			t.Fatalf("run %d is %s:\n%s", n, s.State, strings.Join(ana.all(), "\n"))
 		}
 	}
@@ -38,7 +39,7 @@ func TestUpgradeWithFiftyParkedRuns(t *testing.T) {
 		if n%10 == 0 {
 			word = "/deny"
 		}
-		ana.await(said(t, ana, fmt.Sprintf("a%d", n), fmt.Sprintf("%s %d", word, n)))
+		ana.await(spoken(t, ana, fmt.Sprintf("a%d", n), fmt.Sprintf("%s %d", word, n)))
 	}
 	eventually(t, "all runs have ended", func() bool {
 		runs := ask(h, viewRuns, query{Limit: everything})
@@ -59,8 +60,8 @@ func TestUpgradeWithFiftyParkedRuns(t *testing.T) {
 	}
 }
 
-// said says something and gives its id.
-func said(t *testing.T, c *chatter, id, words string) string {
+// spoken says something and gives its id.
+func spoken(t *testing.T, c *chatter, id, words string) string {
 	t.Helper()
 	if err := c.say(words, id); err != nil {
 		t.Fatal(err)
