@@ -2,10 +2,9 @@ package vault
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-
-	"database/sql"
 
 	sqlite3 "github.com/mattn/go-sqlite3"
 )

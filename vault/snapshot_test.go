@@ -105,8 +105,10 @@ func TestSnapshotsThatAreKept(t *testing.T) {
 }
 
 func TestSnapshotNames(t *testing.T) {
-	for _, name := range []string{"", "snapshot-", "snapshot-1-20261130T090000Z.db", "snapshot-000001-20261130T090000Z.db.partial", "snapshot-000000-20261130T090000Z.db",
-		"snapshot-000001-20261330T090000Z.db", "before-schema-2-from-1.db", "xsnapshot-000001-20261130T090000Z.db"} {
+	for _, name := range []string{
+		"", "snapshot-", "snapshot-1-20261130T090000Z.db", "snapshot-000001-20261130T090000Z.db.partial", "snapshot-000000-20261130T090000Z.db",
+		"snapshot-000001-20261330T090000Z.db", "before-schema-2-from-1.db", "xsnapshot-000001-20261130T090000Z.db",
+	} {
 		if s, ok := parseSnapshot(name); ok {
 			t.Errorf("%q is %v", name, s)
 		}
@@ -221,12 +223,16 @@ func TestForgettingCutsALongReadingShort(t *testing.T) {
 				return nil
 			}
 			rows, err := h.rdb.QueryContext(context.WithoutCancel(ctx), `SELECT text FROM memory`) // a snapshot of the vault that stays open
-			if err != nil || !rows.Next() {
-				return errors.Join(err, errors.New("no row"))
+			if err != nil {
+				return err
+			}
+			defer func() { _ = rows.Close() }()
+			if !rows.Next() {
+				return errors.Join(rows.Err(), errors.New("no row"))
 			}
 			close(begun)
 			<-ctx.Done()
-			return errors.Join(rows.Err(), rows.Close(), ctx.Err())
+			return ctx.Err()
 		})
 	}()
 	<-begun

@@ -23,8 +23,8 @@ import (
 )
 
 var (
-	cuts    = flag.Int("cuts", 10, "how often TestTorturePowerCuts cuts the power")
-	lieCuts = flag.Int("liecuts", 4, "how often TestTortureDiskThatIgnoresFlushes cuts it")
+	cuts    = flag.Int("cuts", 10, "how often TestDUR16PowerCuts cuts the power")
+	lieCuts = flag.Int("liecuts", 4, "how often TestDUR16PowerCutsOfADiskThatIgnoresFlushes cuts it")
 )
 
 // writerName is the command that writes until the power goes: the test binary under another name.
@@ -118,7 +118,7 @@ func cutAfter(t *testing.T, d *disk, random *rand.Rand, size, atLeast int, more 
 }
 
 // The power is cut while messages are written. Every message that was acknowledged is there, and the file is sound.
-func TestDUR16TorturePowerCuts(t *testing.T) {
+func TestDUR16PowerCuts(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "", "")
 	h.ok("status")
@@ -151,7 +151,7 @@ func TestDUR16TorturePowerCuts(t *testing.T) {
 
 // A disk that answers flushes and does not do them can damage the file. That is seen at the start, the newest sound snapshot
 // is named and brought back by the very command that is named, and the owner is told what is missing.
-func TestDUR16TortureDiskThatIgnoresFlushes(t *testing.T) {
+func TestDUR16PowerCutsOfADiskThatIgnoresFlushes(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, "", "").clocked("2026-03-10T08:00:00Z")
 	daemon := h.daemon()

@@ -33,7 +33,7 @@ func onScreen(tg *tgfake.Server, words string) (n int) {
 	return n
 }
 
-func reads(t *testing.T, tg *tgfake.Server, words string) {
+func phoneReads(t *testing.T, tg *tgfake.Server, words string) {
 	t.Helper()
 	eventually(t, "Ana reads "+words, func() bool { return onScreen(tg, words) > 0 })
 }
@@ -58,7 +58,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	h.put("none", "tmpfs", 0, "size=40m,mode=0700")
 	daemon := h.daemon()
 	tg.Say(onPhone, "remember that the gate is blue")
-	reads(t, tg, "Noted (memory 1)")
+	phoneReads(t, tg, "Noted (memory 1)")
 	ballast := filepath.Join(h.vault(), "ballast")
 	eventually(t, "the ballast is there", func() bool { info, err := os.Stat(ballast); return err == nil && info.Size() == 8<<20 })
 
@@ -96,8 +96,8 @@ func TestFullDiskLosesNothing(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	reads(t, tg, "The disk takes data again, and I go on.")
-	reads(t, tg, "the last box is empty")
+	phoneReads(t, tg, "The disk takes data again, and I go on.")
+	phoneReads(t, tg, "the last box is empty")
 	for n := range said {
 		if got := onScreen(tg, fmt.Sprintf("box%dx", n)); got != 1 {
 			t.Errorf("box %d is answered %d times", n, got)
@@ -136,16 +136,16 @@ func TestDiskThatTakesNothingIsToldDirectly(t *testing.T) {
 			h.put(d.mount, "", syscall.MS_BIND, "")
 			daemon := h.daemon()
 			tg.Say(onPhone, "remember that the gate is blue")
-			reads(t, tg, "Noted (memory 1)")
+			phoneReads(t, tg, "Noted (memory 1)")
 			d.fail(c.errno)
 			tg.Say(onPhone, "remember that the box is full")
 			tg.Say(onPhone, "remember that the lid is green")
-			reads(t, tg, c.words)
+			phoneReads(t, tg, c.words)
 			eventually(t, "it is tried again", func() bool { return len(tg.Pending()) == 2 })
 			d.fail(0)
-			reads(t, tg, "The disk takes data again, and I go on.")
-			reads(t, tg, "Noted (memory 2)")
-			reads(t, tg, "Noted (memory 3)")
+			phoneReads(t, tg, "The disk takes data again, and I go on.")
+			phoneReads(t, tg, "Noted (memory 2)")
+			phoneReads(t, tg, "Noted (memory 3)")
 			for _, words := range []string{c.words, "Noted (memory 2)", "Noted (memory 3)"} {
 				if n := onScreen(tg, words); n != 1 {
 					t.Errorf("%q comes %d times", words, n)
@@ -189,7 +189,7 @@ func TestDUR13DamageWhileRunningIsToldOnTheWayOut(t *testing.T) {
 	daemon := h.daemon()
 	for n := range 20 {
 		tg.Say(onPhone, fmt.Sprintf("remember that box%dx holds %s", n, strings.Repeat("apples and pears ", 12)))
-		reads(t, tg, fmt.Sprintf("Noted (memory %d)", n+1))
+		phoneReads(t, tg, fmt.Sprintf("Noted (memory %d)", n+1))
 	}
 	h.setClock("2026-03-10T09:00:00Z")
 	eventually(t, "a snapshot is made", func() bool { return strings.Contains(daemon.log.String(), "a snapshot was made") })
@@ -221,8 +221,8 @@ func TestDUR13DamageWhileRunningIsToldOnTheWayOut(t *testing.T) {
 	if said := daemon.log.String(); !strings.Contains(said, path+" is damaged") || !strings.Contains(said, "`"+command+"`") || !strings.Contains(said, "Tue 10 Mar 2026, 09:00") {
 		t.Errorf("it says:\n%s", said)
 	}
-	reads(t, tg, "My vault is damaged, so I have stopped")
-	reads(t, tg, command)
+	phoneReads(t, tg, "My vault is damaged, so I have stopped")
+	phoneReads(t, tg, command)
 	again := h.begin(nil, "run")
 	if code := again.wait(20 * time.Second); code != exitDamaged {
 		t.Errorf("again: exit %d:\n%s", code, again.log)
@@ -248,12 +248,12 @@ func TestSnapshotsThatFailAreToldOnce(t *testing.T) {
 	blocked := h.write("v/backups", "a file stands where the folder should be")
 	daemon := h.daemon()
 	tg.Say(onPhone, "remember that the gate is blue")
-	reads(t, tg, "Noted (memory 1)")
+	phoneReads(t, tg, "Noted (memory 1)")
 	for n, at := range []string{"2026-03-10T09:00:00Z", "2026-03-11T09:30:00Z", "2026-03-12T10:00:00Z"} {
 		h.setClock(at)
 		eventually(t, "it fails", func() bool { return strings.Count(daemon.log.String(), "no snapshot was made") == n+1 })
 	}
-	reads(t, tg, "I could not make a snapshot of my vault")
+	phoneReads(t, tg, "I could not make a snapshot of my vault")
 	if err := os.Remove(blocked); err != nil {
 		t.Fatal(err)
 	}
