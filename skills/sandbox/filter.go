@@ -85,12 +85,12 @@ const highestCall = unix.SYS_RSEQ_SLICE_YIELD
 // filter is the program that the kernel runs before each system call.
 func filter() []unix.SockFilter {
 	const (
-		load   = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
-		equal  = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
-		above  = unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K
-		least  = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
-		bits   = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
-		end    = unix.BPF_RET | unix.BPF_K
+		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+		equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+		above = unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K
+		least = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+		bits  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+		end   = unix.BPF_RET | unix.BPF_K
 	)
 	op := func(code uint16, k uint32, yes, no uint8) unix.SockFilter {
 		return unix.SockFilter{Code: code, Jt: yes, Jf: no, K: k}

@@ -89,7 +89,9 @@ type UnavailableError struct {
 	Err   error
 }
 
-func (e *UnavailableError) Error() string { return fmt.Sprintf("build a sandbox: %s: %v", e.Stage, e.Err) }
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("build a sandbox: %s: %v", e.Stage, e.Err)
+}
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // Try builds a sandbox and runs a command that does nothing. It is the only way to know: what forbids one differs between
