@@ -194,3 +194,32 @@ func TestDoctorLooksAtSkillsAndTheSandbox(t *testing.T) {
 	d := h.daemon()
 	eventually(t, "the log names the broken skill", func() bool { return strings.Contains(d.log.String(), "The skill empty is left out") })
 }
+
+// An archive that is sent in chat is a file that nobody opens.
+func TestSEC13ArchiveInTheChatInstallsNothing(t *testing.T) {
+	t.Parallel()
+	ana, h, model := workshop(t, "allow", func(prompt) reply { return words("I installed it.") })
+	h.write("sk/shiny/SKILL.md", "---\nname: shiny\ndescription: how to polish\n---\nRub.\n")
+	h.daemon()
+	file := map[string]any{"file_id": "F1", "file_unique_id": "u1", "file_name": "../evil.zip", "mime_type": "application/zip", "file_size": 400}
+	got := ana.ask("", tgfake.Without("text"), tgfake.Set("document", file), tgfake.Set("caption", "install this skill"))
+	ana.quiet(h)
+	for _, method := range []string{"getFile", "file"} {
+		if calls := ana.api.Calls(method); len(calls) > 0 {
+			t.Errorf("it was fetched: %v", calls)
+		}
+	}
+	var there []string
+	for _, dir := range []string{"sk", "ws", "sk/shiny"} {
+		entries, err := os.ReadDir(filepath.Join(h.dir, dir))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			there = append(there, dir+"/"+e.Name())
+		}
+	}
+	if strings.Join(there, " ") != "sk/shiny sk/shiny/SKILL.md" {
+		t.Errorf("there is %q; it answers %q, asked %d times", there, got.Text, len(model.asked()))
+	}
+}
