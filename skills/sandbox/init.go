@@ -28,10 +28,18 @@ func Main() {
 	if len(os.Args) != 1 || os.Args[0] != Name {
 		return
 	}
-	runtime.LockOSThread() // rights and filters belong to a thread
-	status := os.NewFile(statusFile, "status")
-	stage, err := become(os.NewFile(orderFile, "order"), status)
-	_, _ = fmt.Fprintf(status, "%s\n%v", stage, err) // nobody else would hear of it
+	// Rights, filters and the signal at the parent's death belong to a thread, and the one that becomes the shell need not be
+	// the one that the program began with. Here it never is, so that nothing works by luck.
+	runtime.LockOSThread()
+	failed := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		status := os.NewFile(statusFile, "status")
+		stage, err := become(os.NewFile(orderFile, "order"), status)
+		_, _ = fmt.Fprintf(status, "%s\n%v", stage, err) // nobody else would hear of it
+		close(failed)
+	}()
+	<-failed
 	os.Exit(125)
 }
 
@@ -46,6 +54,7 @@ func become(from io.Reader, status *os.File) (stage string, err error) {
 		name string
 		do   func() error
 	}{
+		{"die with the program", dieWithTheProgram},
 		{"close what was inherited", closeInherited},
 		{"let memory run out here first", firstToGo},
 		{"build the file tree", func() error { return buildTree(o.Box) }},
@@ -75,6 +84,12 @@ func environment(b Box) []string {
 		"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin",
 		"HOME=" + b.Work, "LANG=C.UTF-8", "TERM=dumb",
 	}
+}
+
+// dieWithTheProgram has the kernel kill this process when the thread that started it is gone. If it is gone already, the
+// report that follows finds nobody to take it.
+func dieWithTheProgram() error {
+	return unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 }
 
 // closeInherited has all files but the three standard ones closed when the shell begins, also those that whoever started
