@@ -40,8 +40,8 @@ func (b *Brain) prompt(ctx context.Context, p vault.Progress, s *Settings, squee
 	}
 	req := Request{System: system(s.Persona), Now: b.now().In(s.zone(p.Person))}
 	for _, t := range b.tools.All() {
-		if s.Permissions.Of(t, p.Person, p.Conversation.Kind) != Off {
-			req.Tools = append(req.Tools, ToolSpec{Name: t.Name, About: t.About, Schema: t.Schema})
+		if about, ok := t.Told(); ok && s.Permissions.Of(t, p.Person, p.Conversation.Kind) != Off {
+			req.Tools = append(req.Tools, ToolSpec{Name: t.Name, About: about, Schema: t.Schema})
 		}
 	}
 	backend := s.Backends[inUse]

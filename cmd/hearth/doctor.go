@@ -136,6 +136,7 @@ func cmdDoctor(ctx context.Context, in *invocation) error {
 	}
 	found, code := append(append(configChecks(cfg), modelChecks(ctx, cfg)...), diskCheck(cfg.Vault.Dir)), exitFailed
 	found = append(found, modeChecks(cfg, socketPath(cfg.Vault.Dir, in.lookup("XDG_RUNTIME_DIR")))...)
+	found = append(found, skillChecks(ctx, cfg)...)
 	more, err := in.health(ctx)
 	if err != nil {
 		var sentence string

@@ -15,10 +15,12 @@ import (
 	"strings"
 	"syscall"
 
+	"hearth/skills/sandbox"
 	"hearth/vault"
 )
 
 func main() {
+	sandbox.Main() // this may be the beginning of a sandbox and not of the program
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ()}
