@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"hearth/brain"
 	"hearth/brain/ollama"
+	"hearth/gateways"
 	"hearth/gateways/inbox"
 	"hearth/vault"
 )
@@ -97,6 +99,7 @@ func (a *agent) pull(ctx context.Context, p inbox.Pull, note string) {
 		err = pullModel(ctx, m.URL.Reveal(), p.Model, a.pullProgress(ctx, p))
 	}
 	if ctx.Err() != nil {
+		a.endPullLine(context.WithoutCancel(ctx), p, note)
 		return // given up, or the program ends: then it goes on with the next start
 	}
 	if err != nil {
@@ -110,11 +113,35 @@ func (a *agent) pull(ctx context.Context, p inbox.Pull, note string) {
 // errChanged says that the settings name the model no longer.
 var errChanged = errors.New("the configuration does not name this model any more")
 
-// pullProgress tells in the chat how far a pull is: at a quarter, a half and three quarters, since a chat that cannot
-// change what it has shown would fill up otherwise.
+// pullLine is the key of a pull's progress line.
+func pullLine(p inbox.Pull) string { return p.Key + ":pull" }
+
+// endPullLine gives the progress line of a pull its last words, unless the next start goes on with it.
+func (a *agent) endPullLine(ctx context.Context, p inbox.Pull, note string) {
+	now, err := a.vault.Setting(ctx, inbox.SettingPull)
+	if err == nil && now != note {
+		err = a.vault.EndLine(ctx, pullLine(p), p.Model+" is not pulled any further.")
+	}
+	if err != nil {
+		a.log.Warn("cannot end a progress line", "model", p.Model, "error", err)
+	}
+}
+
+// pullProgress tells in the chat how far a pull is: in one line that is edited, where the messenger can do that. Elsewhere
+// at a quarter, a half and three quarters, since the chat would fill up otherwise.
 func (a *agent) pullProgress(ctx context.Context, p inbox.Pull) tell {
+	edits := slices.ContainsFunc(a.gateways, func(g gateways.Gateway) bool {
+		_, ok := g.(gateways.Editor)
+		return ok && g.Name() == p.To.Gateway
+	})
 	quarter := 0
 	return func(percent int, words string) {
+		if edits {
+			if _, err := a.vault.ShowLine(ctx, vault.Part{Key: pullLine(p), Conversation: p.Conversation, To: p.To, Text: words}); err != nil && ctx.Err() == nil {
+				a.log.Warn("cannot tell how far a pull is", "model", p.Model, "error", err)
+			}
+			return
+		}
 		if percent/25 <= quarter || percent == 100 { // the end has words of its own
 			return
 		}
@@ -132,6 +159,13 @@ func (a *agent) endPull(ctx context.Context, p inbox.Pull, note string, failure 
 	yaml := string(configuredModel(a.cfg.Load()).InUse)
 	if m, ok := a.cfg.Load().Brain.Models[p.Name]; !ok || m.Model != p.Model {
 		failure = errChanged
+	}
+	last := p.Model + " is pulled."
+	if failure != nil {
+		last = p.Model + " was not pulled."
+	}
+	if err := a.vault.EndLine(ctx, pullLine(p), last); err != nil {
+		return err
 	}
 	return a.vault.Do(ctx, "pulled", func(tx *vault.Tx) error {
 		now, err := tx.Setting(inbox.SettingPull)

@@ -56,6 +56,27 @@ func TestAModelIsPulledFromTheChatAndThenUsed(t *testing.T) {
 	}
 }
 
+// On a phone the progress is one message that is edited, and the end another, for which it rings.
+func TestAPullIsOneEditedLineOnThePhone(t *testing.T) {
+	server := newOllamaFake("small:1b")
+	t.Cleanup(server.Close)
+	half := server.hold(t, 5)
+	ana := newPhone(t)
+	h := newHome(t, "", ana.settings(fmt.Sprintf("brain:\n  model: home\n  models:\n    home: {provider: ollama, url: %q, model: \"small:1b\"}\n    big: {provider: ollama, url: %q, model: \"qwen3:8b\"}\n", server.URL, server.URL)))
+	d := h.daemon()
+	ana.say("/model big")
+	ana.hears("pulling qwen3:8b 50 %")
+	d.kill() // the line outlives the process
+	h.daemon()
+	eventually(t, "the pull goes on", func() bool { return len(server.pulled()) == 2 })
+	half()
+	ana.hears("qwen3:8b is installed. From the next step on I use big.")
+	ana.hears("qwen3:8b is pulled.")
+	if shown := ana.shown(); len(shown) != 3 || shown[1].Text != "qwen3:8b is pulled." || shown[1].Edits == 0 {
+		t.Errorf("the chat shows %q", ana.texts())
+	}
+}
+
 func TestAPullEndsWhenAnotherModelIsChosen(t *testing.T) {
 	h, server := withModels(t)
 	server.hold(t, 0)
