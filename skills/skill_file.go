@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
 // skillFile is the name of a skill's own file, in exactly this spelling.
@@ -77,18 +79,41 @@ func frontMatter(front string) (name, about string, err error) {
 			name, about, err = "", "", errors.New("the part above the second --- cannot be read as YAML")
 		}
 	}()
-	var fields struct {
-		Name        string `yaml:"name"`
-		Description string `yaml:"description"`
-	}
-	if err := yaml.Unmarshal([]byte(front), &fields); err != nil {
+	file, err := parser.ParseBytes([]byte(front), 0)
+	if err != nil {
 		return "", "", fmt.Errorf("the part above the second --- cannot be read as YAML (a value that holds a colon needs quotes): %s", oneLine(yaml.FormatError(err, false, false)))
+	}
+	fields := map[string]string{}
+	for _, doc := range file.Docs {
+		pairs, ok := doc.Body.(ast.MapNode)
+		if !ok {
+			continue
+		}
+		// Only the two are looked at, and nothing is unfolded: a few bytes can be made to stand for gigabytes.
+		for it := pairs.MapRange(); it.Next(); {
+			if key := it.Key().String(); key == "name" || key == "description" {
+				fields[key] = scalar(it.Value())
+			}
+		}
 	}
 	about = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1
 		}
 		return r
-	}, oneLine(fields.Description))
-	return strings.TrimSpace(fields.Name), about, nil
+	}, oneLine(fields["description"]))
+	return strings.TrimSpace(fields["name"]), about, nil
+}
+
+// scalar is a value that is one text; "" for anything else.
+func scalar(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value
+	case *ast.LiteralNode:
+		return n.Value.Value
+	case *ast.IntegerNode:
+		return n.GetToken().Value
+	}
+	return ""
 }
