@@ -42,12 +42,12 @@ func TestDUR13NothingIsWrittenToADamagedVault(t *testing.T) {
 	if err := h.Examine(t.Context()); !errors.As(err, &damaged) || damaged.Path != h.Path() {
 		t.Fatalf("examined: %v", err)
 	}
-	file, log := must(os.ReadFile(h.Path()))(t), must(os.ReadFile(h.Path() + "-wal"))(t)
+	file, log := must(os.ReadFile(h.Path()))(t), must(os.ReadFile(h.Path()+"-wal"))(t)
 	if err := h.Set(t.Context(), "k", "w"); !errors.As(err, &damaged) {
 		t.Errorf("a write: %v", err)
 	}
 	check(t, h.Close())
-	if !bytes.Equal(file, must(os.ReadFile(h.Path()))(t)) || !bytes.Equal(log, must(os.ReadFile(h.Path() + "-wal"))(t)) {
+	if !bytes.Equal(file, must(os.ReadFile(h.Path()))(t)) || !bytes.Equal(log, must(os.ReadFile(h.Path()+"-wal"))(t)) {
 		t.Error("the files have changed")
 	}
 	again := must(Open(t.Context(), h.folder, h.opt))(t) // the lock is free
