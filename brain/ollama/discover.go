@@ -11,6 +11,8 @@ import (
 
 	"github.com/ollama/ollama/api"
 	"github.com/ollama/ollama/types/model"
+
+	"hearth/brain/internal/wire"
 )
 
 // Found is a server and what it can offer without being told anything.
@@ -36,7 +38,7 @@ const (
 func Discover(ctx context.Context, url string, memory int64) (Found, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTime)
 	defer cancel()
-	client := newHTTP()
+	client := wire.NewHTTP()
 	defer client.CloseIdleConnections()
 	s := newServer(url, client, time.Now)
 	version, err := s.version(ctx, reachTime)

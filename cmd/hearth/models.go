@@ -85,7 +85,7 @@ func (a *agent) discover(ctx context.Context, cfg *config.Config) {
 		a.log.Info("an Ollama server answers, but has no model that knows tools and fits this machine", "installed", found.Installed)
 		return
 	}
-	m := config.Model{Provider: "ollama", Model: found.Model, Context: 8192, MaxTokens: 1024, KeepAlive: 30 * time.Minute, Tools: ollama.ToolsAuto}
+	m := config.Model{Provider: "ollama", Model: found.Model, Context: 8192, MaxTokens: 1024, KeepAlive: 30 * time.Minute, Tools: brain.ToolsAuto}
 	if found.Context > 0 {
 		m.Context = min(m.Context, found.Context)
 	}
