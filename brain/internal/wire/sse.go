@@ -77,9 +77,9 @@ func Events(r io.Reader, one func(Event) (stop bool, err error)) error {
 }
 
 // lineEnds splits at \n, \r\n and a lone \r. A \r at the end of what has come ends its line at once: the stream may pause
-// there. A \n that follows belongs to it.
+// there. A \n that follows belongs to it. What was looked at is not looked at again: a long line may come byte by byte.
 func lineEnds() bufio.SplitFunc {
-	skip := false
+	skip, seen := false, 0
 	return func(data []byte, atEOF bool) (advance int, token []byte, err error) {
 		start := 0
 		if skip && len(data) > 0 {
@@ -89,13 +89,16 @@ func lineEnds() bufio.SplitFunc {
 			}
 		}
 		rest := data[start:]
-		if i := bytes.IndexAny(rest, "\r\n"); i >= 0 {
+		if i := bytes.IndexAny(rest[seen:], "\r\n"); i >= 0 {
+			i, seen = i+seen, 0
 			skip = rest[i] == '\r'
 			return start + i + 1, rest[:i:i], nil
 		}
 		if atEOF && len(rest) > 0 {
+			seen = 0
 			return len(data), rest, nil
 		}
+		seen = len(rest)
 		return start, nil, nil
 	}
 }

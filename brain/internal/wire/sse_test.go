@@ -72,7 +72,7 @@ func TestAnEventIsSeenBeforeTheNextOneComes(t *testing.T) {
 
 func TestEventsAreBounded(t *testing.T) {
 	line := "data: " + strings.Repeat("x", MaxEvent)
-	if _, err := read(strings.NewReader(line)); !errors.Is(err, bufio.ErrTooLong) {
+	if _, err := read(iotest.OneByteReader(strings.NewReader(line))); !errors.Is(err, bufio.ErrTooLong) {
 		t.Errorf("a long line: %v", err)
 	}
 	endless := io.MultiReader(strings.NewReader(strings.Repeat("data: "+strings.Repeat("x", 1<<20)+"\n", 5)))
