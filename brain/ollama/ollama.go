@@ -20,19 +20,20 @@ const DefaultURL = "http://127.0.0.1:11434"
 
 // Options say which model is asked, and how. Zero values get the defaults of the YAML file.
 type Options struct {
-	Name       string        // as in the YAML file, for texts that name a key: brain.models.NAME
-	URL        string        // of the server; "" = DefaultURL
-	Model      string        // as the server calls it, e.g. qwen3:4b
-	Context    int           // tokens of prompt and answer together; 0 = 8192. Fixed, because a change reloads the model
-	MaxTokens  int           // of an answer, when the request does not say; 0 = 1024
-	KeepAlive  time.Duration // how long the server keeps it loaded; negative = until it stops, 0 = not at all
-	Think      bool
-	Tools      string        // "" = brain.ToolsAuto
-	FirstToken time.Duration // limit until the first word: queue, loading and reading the prompt; 0 = 10 minutes
-	Idle       time.Duration // limit for a silence in the middle of an answer; 0 = 2 minutes
-	HTTP       *http.Client  // nil = one of its own. Its Timeout must be 0
-	Now        func() time.Time
-	Log        *slog.Logger
+	Name        string        // as in the YAML file, for texts that name a key: brain.models.NAME
+	URL         string        // of the server; "" = DefaultURL
+	Model       string        // as the server calls it, e.g. qwen3:4b
+	Context     int           // tokens of prompt and answer together; 0 = 8192. Fixed, because a change reloads the model
+	MaxTokens   int           // of an answer, when the request does not say; 0 = 1024
+	KeepAlive   time.Duration // how long the server keeps it loaded; negative = until it stops, 0 = not at all
+	Think       bool
+	Temperature *float64      // nil = the server's own
+	Tools       string        // "" = brain.ToolsAuto
+	FirstToken  time.Duration // limit until the first word: queue, loading and reading the prompt; 0 = 10 minutes
+	Idle        time.Duration // limit for a silence in the middle of an answer; 0 = 2 minutes
+	HTTP        *http.Client  // nil = one of its own. Its Timeout must be 0
+	Now         func() time.Time
+	Log         *slog.Logger
 }
 
 const (

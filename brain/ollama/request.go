@@ -67,6 +67,9 @@ func (c *Client) body(req brain.Request, how mode, think thinkState) (body []byt
 		Truncate: &no, // else the oldest messages are dropped without a word, the instructions after them
 		Shift:    &no, // else the beginning is forgotten while it writes
 	}}
+	if c.o.Temperature != nil {
+		out.Options["temperature"] = *c.o.Temperature
+	}
 	if think != thinkUnset {
 		out.Think = &api.ThinkValue{Value: think == thinkAsked} // unset means on for models that can
 	}

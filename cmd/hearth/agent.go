@@ -32,8 +32,8 @@ type agent struct {
 	vault     *vault.Vault
 	gateways  []gateways.Gateway
 	terminal  *terminal.Terminal
-	telegram  *telegram.Gateway // nil without a token
-	ollama    map[string]*ollamaClient
+	telegram  *telegram.Gateway     // nil without a token
+	clients   map[string]keptClient // of the models, by name
 	inbox     *inbox.Inbox
 	outbox    *outbox.Outbox
 	brain     *brain.Brain
