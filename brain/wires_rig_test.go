@@ -332,7 +332,7 @@ type house struct {
 	said  int
 }
 
-func newHouse(t *testing.T, s brain.Settings) *house {
+func newHouse(t *testing.T, s brain.Settings, tools ...func(*vault.Vault) ([]skills.Tool, error)) *house {
 	t.Helper()
 	h := &house{t: t}
 	var err error
@@ -352,7 +352,12 @@ func newHouse(t *testing.T, s brain.Settings) *house {
 			},
 		}
 	}
-	set, err := skills.NewSet(tool("look", skills.Reads), tool("note", skills.Sets))
+	list := []skills.Tool{tool("look", skills.Reads), tool("note", skills.Sets)}
+	for _, more := range tools {
+		list, err = more(h.vault)
+		h.must(err)
+	}
+	set, err := skills.NewSet(list...)
 	h.must(err)
 	h.brain = brain.New(brain.Options{Vault: h.vault, Tools: set, Now: time.Now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}, s)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -390,4 +395,11 @@ func (h *house) reply(p vault.Progress) string {
 	words, err := h.vault.Reply(h.t.Context(), p.Run.ID)
 	h.must(err)
 	return words
+}
+
+// asking is a model made of a function.
+type asking func(brain.Request) brain.Response
+
+func (f asking) Generate(_ context.Context, req brain.Request, _ func(string)) (brain.Response, error) {
+	return f(req), nil
 }
