@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -188,7 +190,7 @@ func TestAnswersAreRead(t *testing.T) {
 		"a call that is cut":    {call(0, "remind", `{"when": "at`), "max_tokens", brain.Response{Cut: true, Calls: calls("remind", `{"when": "at`)}},
 		"thoughts":              {[]string{`content_block_start "index":0,"content_block":{"type":"thinking","thinking":""}`, `content_block_delta "index":0,"delta":{"type":"thinking_delta","thinking":"hm"}`, `content_block_delta "index":0,"delta":{"type":"signature_delta","signature":"x"}`, ending, `content_block_start "index":1,"content_block":{"type":"redacted_thinking","data":"x"}`, `content_block_start "index":2,"content_block":{"type":"text","text":"Tea."}`}, "end_turn", brain.Response{Text: "Tea."}},
 		"thoughts in the words": {[]string{text, `content_block_delta "index":0,"delta":{"type":"text_delta","text":"<think>hm</th"}`, `content_block_delta "index":0,"delta":{"type":"text_delta","text":"ink>Tea."}`}, "end_turn", brain.Response{Text: "Tea."}},
-		"nothing":               {nil, "end_turn", brain.Response{}},
+		"nothing":               {[]string{text}, "end_turn", brain.Response{Lost: true}}, // and yet twelve tokens
 		"a call that is lost":   {nil, "tool_use", brain.Response{Lost: true}},
 		"cut at the limit":      {[]string{text, hello}, "max_tokens", brain.Response{Text: "Hello", Cut: true}},
 		"news":                  {[]string{"brand_new_event \"x\":1", `content_block_start "index":0,"content_block":{"type":"brand_new"}`, `content_block_delta "index":0,"delta":{"type":"brand_new_delta","text":"no"}`, text, hello}, "brand_new_reason", brain.Response{Text: "Hello"}},
@@ -462,4 +464,39 @@ func FuzzRequest(f *testing.F) {
 			last = m.Role
 		}
 	})
+}
+
+// What a real server (Ollama 0.17.4, which speaks this too) answered, with a model that answers on cue. A call that it could
+// not read it swallows, and reports a good end.
+func TestRecordedAnswers(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "fixtures", "*.resp"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	for _, file := range files {
+		recorded, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, answer, _ := strings.Cut(string(recorded), "\n")
+		if head != "HTTP 200" {
+			t.Fatalf("%s begins with %q", file, head)
+		}
+		got, err := newFake(t, status(200, answer, "Content-Type", "text/event-stream")).client(nil).Generate(t.Context(), remind(), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var made []string
+		for _, c := range got.Calls {
+			made = append(made, c.Name+" "+string(c.Args))
+		}
+		want, ok := map[string][]string{
+			"tool_one":        {`get_weather {"unit":"C","city":"Oslo"}`},
+			"tool_parallel":   {`get_weather {"city":"Bergen"}`, `get_time {"zone":"Europe/Oslo"}`},
+			"tool_after_text": {`get_weather {"city":"Tromso"}`},
+		}[strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "anthropic_"), ".resp")]
+		if diff := cmp.Diff(want, made); diff != "" || got.Lost == ok || got.Model != "scripted" || got.In < 250 || got.Out < 3 {
+			t.Errorf("%s: %+v, %s", file, got, diff)
+		}
+	}
 }

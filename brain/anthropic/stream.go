@@ -194,7 +194,8 @@ func (r *reply) finish() (brain.Response, error) {
 	r.show(r.filter.End(), false)
 	out.Text = r.text.String()
 	if strings.TrimSpace(out.Text) == "" && len(out.Calls) == 0 && !out.Cut {
-		out.Lost = r.ending == "tool_use"
+		const allowed = 3 // tokens of an answer without words
+		out.Lost = r.ending == "tool_use" || r.size == 0 && out.Out > allowed
 	}
 	return out, nil
 }

@@ -297,8 +297,9 @@ func (r *reply) finish() (brain.Response, error) {
 	r.show(r.filter.End(), false)
 	out.Text = r.text.String()
 	if strings.TrimSpace(out.Text) == "" && len(out.Calls) == 0 && !out.Cut {
+		const allowed = 3 // tokens of an answer without words, as servers count
 		// It says that there are calls, and they did not come; or it wrote more than an answer without words takes.
-		out.Lost = r.ending == "tool_calls" || r.ending == "function_call" || r.size == 0 && out.Out > 8
+		out.Lost = r.ending == "tool_calls" || r.ending == "function_call" || r.size == 0 && out.Out > allowed
 	}
 	return out, nil
 }

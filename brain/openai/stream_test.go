@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -237,4 +239,39 @@ func TestHangingUpIsSeenByTheServer(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	<-gone
+}
+
+// What a real server (Ollama 0.17.4, which speaks this too) answered, with a model that answers on cue. A call that it could
+// not read it swallows, and reports a good end.
+func TestRecordedAnswers(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "fixtures", "*.resp"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings: %v", err)
+	}
+	for _, file := range files {
+		recorded, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, answer, _ := strings.Cut(string(recorded), "\n")
+		if head != "HTTP 200" {
+			t.Fatalf("%s begins with %q", file, head)
+		}
+		got, err := newFake(t, status(200, answer, "Content-Type", "text/event-stream")).client(nil).Generate(t.Context(), remind(), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		var made []string
+		for _, c := range got.Calls {
+			made = append(made, c.Name+" "+string(c.Args))
+		}
+		want, ok := map[string][]string{
+			"tool_one":        {`get_weather {"unit":"C","city":"Oslo"}`},
+			"tool_parallel":   {`get_weather {"city":"Bergen"}`, `get_time {"zone":"Europe/Oslo"}`},
+			"tool_after_text": {`get_weather {"city":"Tromso"}`},
+		}[strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "v1_"), ".resp")]
+		if diff := cmp.Diff(want, made); diff != "" || got.Lost == ok || got.Model != "scripted" || got.In < 250 || got.Out < 3 {
+			t.Errorf("%s: %+v, %s", file, got, diff)
+		}
+	}
 }
