@@ -22,21 +22,28 @@ type answer struct {
 type slots struct {
 	mu   sync.Mutex
 	free map[string]chan struct{}
+	line map[string][]*turn // those who wait for a backend, in the order they came
 }
 
 // take waits for a place at a backend. The size is the one that was configured when the backend was first used or changed.
-func (s *slots) take(ctx context.Context, b Backend) (release func(), err error) {
+func (s *slots) take(ctx context.Context, b Backend, t *turn) (release func(), err error) {
 	size := max(1, b.Parallel)
 	s.mu.Lock()
 	if s.free == nil {
-		s.free = map[string]chan struct{}{}
+		s.free, s.line = map[string]chan struct{}{}, map[string][]*turn{}
 	}
 	ch := s.free[b.Name]
 	if cap(ch) != size {
 		ch = make(chan struct{}, size)
 		s.free[b.Name] = ch
 	}
+	s.line[b.Name] = append(s.line[b.Name], t)
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.line[b.Name] = slices.DeleteFunc(s.line[b.Name], func(other *turn) bool { return other == t })
+	}()
 	select {
 	case ch <- struct{}{}:
 		return func() { <-ch }, nil
@@ -45,7 +52,18 @@ func (s *slots) take(ctx context.Context, b Backend) (release func(), err error)
 	}
 }
 
-// waitNotice is how long a message waits for a busy model before its sender is told.
+// place is where somebody who waits for a backend stands in line, counting those it is working for; 0 = does not wait.
+func (s *slots) place(b Backend, t *turn) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ahead := slices.Index(s.line[b.Name], t)
+	if ahead < 0 {
+		return 0
+	}
+	return max(1, b.Parallel) + ahead + 1
+}
+
+// waitNotice is how long a message waits for a busy model before its sender is told, and how often that is brought up to date.
 const waitNotice = 3 * time.Second
 
 // ask tries the model in use, then its fallbacks. The error is that of the first backend: the one the owner wants.
@@ -98,31 +116,58 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 }
 
 func (t *turn) askOne(ctx context.Context, p vault.Progress, req Request, backend Backend) (answer, error) {
-	// A person who waits behind somebody else's long answer is told so, once.
-	stop := t.noticeLater(ctx, p, waitNotice)
-	release, err := t.b.slots.take(ctx, backend)
-	stop()
+	// A person who waits behind somebody else's long answer is told so.
+	stop := t.noticeLater(ctx, p, backend)
+	release, err := t.b.slots.take(ctx, backend, t)
+	told := stop()
 	if err != nil {
 		return answer{}, err
 	}
 	defer release()
+	if told {
+		if err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, ""); err != nil {
+			return answer{}, err
+		}
+	}
 	req.MaxTokens = backend.MaxTokens
 	resp, err := backend.Model.Generate(ctx, req, nil)
 	return answer{resp: resp, backend: backend}, err
 }
 
-// noticeLater tells the sender that the run waits, unless stop is called before.
-func (t *turn) noticeLater(ctx context.Context, p vault.Progress, after time.Duration) (stop func()) {
+// noticeLater tells the sender that the run waits, and for how many others, until stop is called; that tells whether it did.
+func (t *turn) noticeLater(ctx context.Context, p vault.Progress, backend Backend) (stop func() (told bool)) {
 	if p.Run.Trigger != "message" {
-		return func() {}
+		return func() bool { return false }
 	}
-	timer := time.AfterFunc(after, func() {
-		err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, "One moment: I am busy with something else, yours comes next.")
-		if err != nil && ctx.Err() == nil {
-			t.log.Error("cannot tell that a run waits", "error", err)
+	ctx, cancel := context.WithCancel(ctx)
+	var telling sync.WaitGroup
+	told := false
+	telling.Go(func() {
+		for waitFor(ctx, waitNotice) == nil {
+			place := t.b.slots.place(backend, t)
+			if place == 0 {
+				continue // it is about to be served
+			}
+			told = true
+			if err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, inLine(place)); err != nil && ctx.Err() == nil {
+				t.log.Error("cannot tell that a run waits", "error", err)
+			}
 		}
 	})
-	return func() { timer.Stop() }
+	return func() bool {
+		cancel()
+		telling.Wait()
+		return told
+	}
+}
+
+// inLine says how many are served before.
+func inLine(place int) string {
+	ordinals := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
+	if place > len(ordinals) {
+		return fmt.Sprintf("One moment: I am busy with something else; %d are in line before you.", place-1)
+	}
+	return fmt.Sprintf("One moment: I am busy with something else; you are %s in line.", ordinals[place-1])
 }
 
 // How long and how often a model is asked again before the run is given up.
@@ -171,7 +216,7 @@ func (t *turn) pause(ctx context.Context, p vault.Progress, fault *ModelError) e
 	if fault.After > 0 {
 		wait = min(fault.After, maxOutage)
 	}
-	if t.tries++; t.tries == tellAt && p.Run.Trigger == "message" {
+	if t.tries++; t.tries >= tellAt && p.Run.Trigger == "message" {
 		if err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, fault.Human+" I keep trying."); err != nil {
 			return err
 		}

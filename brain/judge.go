@@ -18,9 +18,9 @@ import (
 // checked here.
 type judge struct {
 	tools   skills.Set
-	permit  func(t skills.Tool, hash string) Permission
-	expires time.Time // of the questions it raises
-	offline bool      // the reply is the built-in model's, which makes no false claims
+	permit  func(t skills.Tool, about string) Permission // about: what always would cover
+	expires time.Time                                    // of the questions it raises
+	offline bool                                         // the reply is the built-in model's, which makes no false claims
 }
 
 // verdict is what becomes of a reply.
@@ -94,7 +94,11 @@ func (j judge) check(c ToolCall) vault.Call {
 		return refused(tool.Name, tool.Effect, vault.Broken, "Not done: "+err.Error()+".")
 	}
 	call := vault.Call{Tool: tool.Name, Args: string(args), Effect: string(tool.Effect), State: vault.Proposed}
-	switch j.permit(tool, vault.CallHash(tool.Name, string(args))) {
+	about := ""
+	if tool.Always != nil {
+		about = tool.Always(args)
+	}
+	switch j.permit(tool, about) {
 	case Off:
 		return refused(c.Name, tool.Effect, vault.Broken, fmt.Sprintf("There is no tool called %q here. The tools are: %s.", c.Name, strings.Join(j.names(), ", ")))
 	case Deny:
@@ -102,7 +106,7 @@ func (j judge) check(c ToolCall) vault.Call {
 	case Ask:
 		call.Ask = &vault.Question{
 			Text:    fmt.Sprintf("May I do this? %s", describe(tool.Name, args)),
-			Choices: []string{vault.ChooseApprove, vault.ChooseDeny, vault.ChooseAlways}, Expires: j.expires,
+			Choices: []string{vault.ChooseApprove, vault.ChooseDeny, vault.ChooseAlways}, About: about, Expires: j.expires,
 		}
 	}
 	return call

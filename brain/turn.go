@@ -228,9 +228,9 @@ func (t *turn) verdict(ctx context.Context, p vault.Progress, a answer, s *Setti
 	}
 	j := judge{
 		tools: t.b.tools, expires: t.b.now().Add(approvalLife), offline: a.backend.Offline,
-		permit: func(tool skills.Tool, hash string) Permission {
+		permit: func(tool skills.Tool, about string) Permission {
 			perm := s.Permissions.Of(tool, p.Person, p.Conversation.Kind)
-			if perm == Ask && ruled(rules, tool.Name, p.Person.ID, p.Conversation.Kind, hash) {
+			if perm == Ask && ruled(rules, tool.Name, p.Person.ID, p.Conversation.Kind, about) {
 				return Allow
 			}
 			return perm

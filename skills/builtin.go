@@ -47,11 +47,11 @@ func Builtin(d Deps) ([]Tool, error) {
 		{Name: "remember", Run: typed(b.remember)},
 		{Name: "recall", Group: true, Run: typed(b.recall)},
 		{Name: "forget", Run: typed(b.forget)},
-		{Name: "send", Run: typed(b.send)},
+		{Name: "send", Run: typed(b.send), Always: everyLetter},
 		{Name: "list_files", Run: typed(files.listFiles)},
 		{Name: "read_file", Run: typed(files.readFile)},
 		{Name: "write_file", Run: typed(files.writeFile)},
-		{Name: "web_fetch", Group: true, Run: typed(w.fetch)},
+		{Name: "web_fetch", Group: true, Run: typed(w.fetch), Always: everyPage},
 	}
 	if w.search != nil {
 		tools = append(tools, Tool{Name: "web_search", Group: true, Run: typed(w.searchFor)})

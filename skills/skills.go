@@ -58,6 +58,9 @@ type Tool struct {
 	Effect  Effect
 	Unknown string // what becomes of a call whose outcome nobody knows
 	Group   bool   // usable in a group unless the owner says otherwise
+	// Always says which uses of the tool an owner allows who answers "always" to this one: "message to Bob". The arguments are
+	// canonical. nil = every use.
+	Always func(args json.RawMessage) string
 	// Run does it. An error is told to the model, so it is a sentence that says what is wrong with the call.
 	Run func(ctx context.Context, c Call, args json.RawMessage) (Result, error)
 }

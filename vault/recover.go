@@ -12,7 +12,9 @@ func (v *Vault) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	away := time.Duration(0)
 	if last, err := time.Parse(time.RFC3339, clock); err == nil {
+		away = v.now().Sub(last)
 		if behind := last.Sub(v.now()); behind > 0 {
 			v.behind = behind
 			v.stamp = last // a clock in the past must not overwrite what was seen
@@ -52,6 +54,11 @@ func (v *Vault) recover(ctx context.Context) error {
 				continue
 			}
 			if err := t.ambiguous(p.Part, "the program ended while this was being sent", time.UnixMilli(0)); err != nil {
+				return err
+			}
+		}
+		if away > pressLife {
+			if _, err := t.mentionOpen(); err != nil {
 				return err
 			}
 		}

@@ -95,6 +95,9 @@ func (v *Vault) writeLocked(ctx context.Context, event string, d durability, fn 
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("commit %s: %w", event, err)
 	}
+	if d == durable {
+		v.flushed.Add(1)
+	}
 	if noted {
 		v.stamp = t.now
 	}

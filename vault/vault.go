@@ -86,8 +86,8 @@ type Hooks struct {
 type Vault struct {
 	dir      string
 	now      func() time.Time
-	gateways []string
-	boot     string // of the machine: a write that was not flushed survives the process, but not the machine
+	gateways atomic.Pointer[[]string] // those this process runs; nil = all
+	boot     string                   // of the machine: a write that was not flushed survives the process, but not the machine
 	lock     *flock.Flock
 	hooks    Hooks
 
@@ -101,6 +101,7 @@ type Vault struct {
 	behind  time.Duration
 	unclean bool
 	missed  atomic.Pointer[string] // what new jobs do about missed instants
+	flushed atomic.Int64           // commits that were flushed to the disk
 
 	notifier notifier
 }
@@ -115,7 +116,10 @@ func Open(ctx context.Context, dir string, opt Options) (*Vault, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create vault folder: %w", err)
 	}
-	v := &Vault{dir: dir, now: opt.Now, boot: bootID(), hooks: opt.Hooks, gateways: opt.Gateways}
+	v := &Vault{dir: dir, now: opt.Now, boot: bootID(), hooks: opt.Hooks}
+	if opt.Gateways != nil {
+		v.Carry(opt.Gateways)
+	}
 	if v.now == nil {
 		v.now = time.Now
 	}

@@ -114,7 +114,7 @@ func TestCheckSaysHowToMend(t *testing.T) {
 		}},
 		{name: "loaded", ps: `{"models":[{"name":"qwen3:4b","context_length":8192}]}`, want: []brain.Finding{{What: "context", OK: ok, Text: "It is loaded with 8192 tokens."}}},
 		{name: "loaded otherwise", ps: `{"models":[{"name":"qwen3:4b","context_length":4096}]}`, want: []brain.Finding{{What: "context", OK: ok, Text: "It is loaded with 4096 tokens, for another program perhaps; the next message loads it anew with 8192, which takes a while."}}},
-		{name: "missing", code: 404, show: `{"error":"model 'qwen3:4b' not found"}`, want: []brain.Finding{{What: "model", OK: bad, Text: "The model qwen3:4b is not installed: run `ollama pull qwen3:4b`."}}},
+		{name: "missing", code: 404, show: `{"error":"model 'qwen3:4b' not found"}`, want: []brain.Finding{{What: "model", OK: bad, Text: "The model qwen3:4b is not installed: /model home in chat has it pulled, or run `ollama pull qwen3:4b`."}}},
 		{name: "elsewhere", show: `{"remote_host":"https://ollama.com","capabilities":["tools"]}`, want: []brain.Finding{{What: "model", OK: ok, Text: "The model qwen3:4b is run by https://ollama.com: what you say leaves the house."}}},
 		{name: "no tools", show: showNoTools, want: []brain.Finding{
 			{What: "tools", OK: ok, Text: "Its calls are forced into a schema. A model that knows tools of its own does better."},

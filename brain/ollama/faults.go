@@ -134,7 +134,7 @@ func (s server) fault(status int, said, model string) *brain.ModelError {
 	case has("does not support chat"):
 		return out(brain.Permanent, "The model "+model+" cannot hold a conversation: choose another one.")
 	case has("try pulling it first"), status == http.StatusNotFound && has("model") && has("not found"):
-		return marked(brain.Permanent, errNoModel, "The model "+model+" is not installed: run `ollama pull "+model+"`.")
+		return marked(brain.Permanent, errNoModel, "The model "+model+" is not installed: "+s.pullWords()+"run `ollama pull "+model+"`.")
 	case has("requires more system memory"):
 		return out(brain.Permanent, "The machine at "+s.host+" has too little free memory for the model "+model+": choose a smaller one, or a smaller "+s.setting("context")+".")
 	}
@@ -185,4 +185,12 @@ func badReply(lower string) bool {
 		}
 	}
 	return false
+}
+
+// pullWords say how a model is had from the chat, which needs its name in the YAML file.
+func (s server) pullWords() string {
+	if name, ok := strings.CutPrefix(s.key, "brain.models."); ok && name != "" {
+		return "/model " + name + " in chat has it pulled, or "
+	}
+	return ""
 }

@@ -191,7 +191,7 @@ func TestWhenTheFactsCannotBeHadTheErrorIsTheirs(t *testing.T) {
 		_, _ = io.WriteString(w, `{"error":"model 'qwen3:4b' not found"}`)
 	}
 	_, err := f.client(t, nil).Generate(t.Context(), remind(), nil)
-	if fault := faultOf(t, err, brain.Permanent); fault.Human != "The model qwen3:4b is not installed: run `ollama pull qwen3:4b`." {
+	if fault := faultOf(t, err, brain.Permanent); fault.Human != "The model qwen3:4b is not installed: /model home in chat has it pulled, or run `ollama pull qwen3:4b`." {
 		t.Errorf("got %q", fault.Human)
 	}
 	f.show = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,4 +93,15 @@ func (p *parts) line(line []byte, progress func(status string, done, total int64
 		progress(got.Status, p.done, p.total)
 	}
 	return got.Status == "success", nil
+}
+
+// Installed asks the server whether it has the model; true too when the model runs elsewhere under that name.
+func (c *Client) Installed(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	var list api.ListResponse
+	if err := c.server.call(ctx, "/api/tags", nil, &list, ""); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(list.Models, func(m api.ListModelResponse) bool { return sameModel(m.Name, c.o.Model) }), nil
 }

@@ -15,9 +15,9 @@ import (
 	"hearth/gateways"
 	"hearth/gateways/inbox"
 	"hearth/gateways/outbox"
-	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/scheduler"
+	"hearth/skills"
 	"hearth/vault"
 )
 
@@ -32,13 +32,14 @@ type agent struct {
 	vault     *vault.Vault
 	gateways  []gateways.Gateway
 	terminal  *terminal.Terminal
-	telegram  *telegram.Gateway     // nil without a token
+	bot       *bot                  // nil when this process runs no messengers
 	clients   map[string]keptClient // of the models, by name
 	inbox     *inbox.Inbox
 	outbox    *outbox.Outbox
 	brain     *brain.Brain
 	scheduler *scheduler.Scheduler
 	service   *service
+	tools     skills.Set
 
 	messengers bool // it runs those of the configuration, and not only the terminal
 	parts      []*part
@@ -85,9 +86,9 @@ func (a *agent) redact(s string) string { return a.log.redact.Load().Redact(s) }
 func (a *agent) partStates() (states []partState, ready bool) {
 	ready = a.started.Load()
 	for _, p := range a.parts {
-		state := p.get()
-		ready = ready && state == running
-		states = append(states, partState{p.name, state})
+		now := p.now()
+		ready = ready && now.state == running
+		states = append(states, now)
 	}
 	return states, ready
 }
@@ -100,6 +101,9 @@ const graceful = 8 * time.Second
 func (a *agent) run(ctx context.Context, started func(), more ...*part) error {
 	a.parts = append(a.parts, more...)
 	group, ctx := errgroup.WithContext(ctx)
+	for _, p := range a.parts {
+		p.set(running) // so that who hears "ready" and asks is not told otherwise
+	}
 	for _, p := range a.parts {
 		group.Go(func() error { return p.keep(ctx, a.log.Logger) })
 	}
@@ -137,14 +141,7 @@ func (a *agent) unended() []string {
 // gatewayRows tells how the messengers are.
 func (a *agent) gatewayRows() []gatewayRow {
 	out := []gatewayRow{{Name: a.terminal.Name(), State: "connected"}}
-	if a.telegram != nil {
-		row := gatewayRow{Name: a.telegram.Name()}
-		words, ok := a.telegram.State()
-		if ok {
-			row.State = words
-		} else {
-			row.State, row.Error = "not connected", text(words)
-		}
+	if row, on := a.bot.row(); on {
 		out = append(out, row)
 	}
 	return out

@@ -41,6 +41,7 @@ var flagTable = map[string]flagInfo{
 	"all":          {"", "also what has ended"},
 	"person":       {"NAME", "whose"},
 	"as":           {"PERSON", "who is talking; the owner if nobody is named"},
+	"run":          {"N", "of which run"},
 	"m":            {"TEXT", "say one thing, print the answer, leave"},
 	"n":            {"N", "how many"},
 	"from":         {"INSTANT", "count from there (RFC 3339); now if not given"},

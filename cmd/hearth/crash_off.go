@@ -6,9 +6,8 @@ import (
 	"log/slog"
 	"strings"
 
-	"hearth/gateways/terminal"
-
 	"hearth/gateways"
+	"hearth/gateways/terminal"
 	"hearth/vault"
 )
 
@@ -29,3 +28,5 @@ func (crasher) hooks() vault.Hooks { return vault.Hooks{} }
 func (crasher) brain() func(string) { return nil }
 
 func (crasher) gateway(t *terminal.Terminal) gateways.Gateway { return t }
+
+func (crasher) phone(g *bot) gateways.Gateway { return g }

@@ -74,3 +74,18 @@ func (t crashing) Send(ctx context.Context, p vault.Part) (string, error) {
 	t.c.pass("sent")
 	return ref, err
 }
+
+// crashingPhone is the same for Telegram: a request about to be made, and one that Telegram has taken.
+type crashingPhone struct {
+	*bot
+	c crasher
+}
+
+func (c crasher) phone(g *bot) gateways.Gateway { return crashingPhone{g, c} }
+
+func (t crashingPhone) Send(ctx context.Context, p vault.Part) (string, error) {
+	t.c.pass("send")
+	ref, err := t.bot.Send(ctx, p)
+	t.c.pass("sent")
+	return ref, err
+}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -11,6 +14,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Most of these tests wait, for a process or for a time: four at once are no burden even to two cores.
+	_ = flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0))))
 	testscript.Main(cleaning{m}, map[string]func(){"hearth": main})
 }
 
