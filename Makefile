@@ -20,6 +20,10 @@ BENCHTIME ?= 1s
 TORTUREPKGS  ?= ./cmd/hearth ./gateways/outbox
 TORTUREFLAGS ?= -torture 50 -timeout 30m
 
+# make torture CUTS=500: how often the power is cut, and how often under a disk that only pretends to flush.
+CUTS    ?= 200
+LIECUTS ?= 60
+
 .DEFAULT_GOAL := build
 .PHONY: help run build test race check fmt fmtcheck vet lint vuln bench torture peers release arm64 clean
 
@@ -64,6 +68,7 @@ bench: ## the figures of docs/benchmarks.md; PKGS=./cmd/hearth for those of the 
 
 torture: ## kill -9 at random moments, and look for what was lost or done twice
 	$(GO) test -tags $(TAGS) -count=1 -run Torture $(TORTUREPKGS) $(TORTUREFLAGS)
+	$(GO) test -tags $(TAGS) -count=1 -run PowerCut ./cmd/hearth -timeout 30m -cuts $(CUTS) -liecuts $(LIECUTS)
 
 peers: ## clients, a server and a parser of others that judge the Telegram gateway; needs nodejs, npm, python-telegram-bot 13
 	@GO='$(GO)' TAGS='$(TAGS)' .ci/peers/run

@@ -32,7 +32,7 @@ var claims = []claim{
 	},
 	{
 		words: regexp.MustCompile(`(?i)\bi('ve| have) (now |just )?(written|created|saved) (it |this |that |them )?(to |in |into )?(a |the |your )?(file|note)\b`),
-		tools: []string{"write_file"},
+		tools: []string{"write_file", "run_command"},
 		note:  "(No file was written by this.)",
 	},
 	{

@@ -125,7 +125,7 @@ func TestAMembersRunAsksTheOwner(t *testing.T) {
 		if q := w.openQuestion(); q.Person != w.me.ID {
 			t.Errorf("person %d is asked", q.Person)
 		}
-		if got := w.sent(run, vault.Notice); len(got) != 1 || !strings.Contains(got[0], "I have asked the owner") {
+		if got := w.sent(run, vault.Status); len(got) != 1 || !strings.Contains(got[0], "I have asked the owner") {
 			t.Errorf("the member is told %q", got)
 		}
 		w.must(w.decide(w.openQuestion().ID, "always"))

@@ -1,11 +1,7 @@
 package brain
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -44,7 +40,7 @@ func (j judge) step(p vault.Progress, resp Response) verdict {
 		}
 	}
 	if len(calls) > 0 {
-		j.propose(&v, calls)
+		j.propose(&v, calls, originOf(p, 0))
 		return v
 	}
 	if v.note = j.objection(p, resp, v.text); v.note != "" {
@@ -59,11 +55,11 @@ func (j judge) step(p vault.Progress, resp Response) verdict {
 }
 
 // propose checks each call. What is refused is stored with its reason as the result, so that the model learns of it.
-func (j judge) propose(v *verdict, calls []ToolCall) {
+func (j judge) propose(v *verdict, calls []ToolCall, origin string) {
 	waiting, runnable := 0, 0
 	twice := map[string]bool{}
 	for i, c := range calls {
-		call := j.check(c)
+		call := j.check(c, origin)
 		if key := vault.CallHash(call.Tool, call.Args); !call.State.Ended() {
 			if twice[key] {
 				continue // a reply that says the same thing twice means it once
@@ -84,7 +80,7 @@ func (j judge) propose(v *verdict, calls []ToolCall) {
 	v.park = waiting > 0 && runnable == 0
 }
 
-func (j judge) check(c ToolCall) vault.Call {
+func (j judge) check(c ToolCall, origin string) vault.Call {
 	tool, ok := j.tools.Named(c.Name)
 	if !ok {
 		return refused(c.Name, "", vault.Broken, fmt.Sprintf("There is no tool called %q. The tools are: %s.", shorten(c.Name, 40), strings.Join(j.names(), ", ")))
@@ -105,7 +101,7 @@ func (j judge) check(c ToolCall) vault.Call {
 		return refused(c.Name, tool.Effect, vault.Denied, "Not done: the owner's settings do not allow this here. Do not try it in another way; say so.")
 	case Ask:
 		call.Ask = &vault.Question{
-			Text:    fmt.Sprintf("May I do this? %s", describe(tool.Name, args)),
+			Text:    fmt.Sprintf("May I do this? %s", describe(tool.Name, args)) + behind(origin),
 			Choices: []string{vault.ChooseApprove, vault.ChooseDeny, vault.ChooseAlways}, About: about, Expires: j.expires,
 		}
 	}
@@ -132,35 +128,6 @@ func callName(tool string) string {
 		return "nameless"
 	}
 	return tool[:min(len(tool), 60)]
-}
-
-// describe shows a person exactly what would be done: every argument, whole.
-func describe(tool string, args json.RawMessage) string {
-	var fields map[string]any
-	dec := json.NewDecoder(bytes.NewReader(args))
-	dec.UseNumber() // 1000000 and not 1e+06
-	if err := dec.Decode(&fields); err != nil || len(fields) == 0 {
-		return tool
-	}
-	lines := []string{tool}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		// Further lines of a value are set in, so that it cannot look like another argument.
-		lines = append(lines, name+": "+strings.ReplaceAll(visible(fmt.Sprint(fields[name])), "\n", "\n    "))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// visible shows control characters, and those that turn the direction of a text, as what they are.
-func visible(s string) string {
-	var out strings.Builder
-	for _, r := range s {
-		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
-			fmt.Fprintf(&out, "<%U>", r)
-			continue
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
 }
 
 // known reports whether a name is a tool that may be seen here.

@@ -20,13 +20,15 @@ const (
 
 func isLean(b Backend) bool { return b.Context > 0 && b.Context <= leanContext }
 
-// leanSpec keeps a tool's first sentence, and of its arguments the names, types and choices.
-func leanSpec(spec ToolSpec) ToolSpec {
-	about := strings.Join(strings.Fields(spec.About), " ")
+// leanSpec keeps a tool's first sentence, and of its arguments the names, types and choices. The last bytes of what is told
+// of it are a list of what there is, which stays.
+func leanSpec(spec ToolSpec, last int) ToolSpec {
+	list := spec.About[len(spec.About)-last:]
+	about := strings.Join(strings.Fields(spec.About[:len(spec.About)-last]), " ")
 	if end := strings.Index(about, ". "); end >= 0 {
 		about = about[:end+1]
 	}
-	spec.About = shorten(about, leanAbout)
+	spec.About = shorten(about, leanAbout) + list
 	var full struct {
 		Type       string `json:"type"`
 		Properties map[string]struct {

@@ -49,12 +49,13 @@ func (b *Brain) promptFor(ctx context.Context, p vault.Progress, s *Settings, ba
 	lean := isLean(backend)
 	req := Request{System: system(s.Persona, lean), Now: b.now().In(s.zone(p.Person))}
 	for _, t := range b.tools.All() {
-		if s.Permissions.Of(t, p.Person, p.Conversation.Kind) == Off {
+		about, ok := t.Told()
+		if !ok || s.Permissions.Of(t, p.Person, p.Conversation.Kind) == Off {
 			continue
 		}
-		spec := ToolSpec{Name: t.Name, About: t.About, Schema: t.Schema}
+		spec := ToolSpec{Name: t.Name, About: about, Schema: t.Schema}
 		if lean {
-			spec = leanSpec(spec)
+			spec = leanSpec(spec, len(about)-len(t.About))
 		}
 		req.Tools = append(req.Tools, spec)
 	}

@@ -140,19 +140,27 @@ func (t *turn) callFor(p vault.Progress, c vault.Call, s *Settings) skills.Call 
 		Key: fmt.Sprintf("call:%d", c.ID), Run: p.Run.ID, Person: p.Person, Conversation: p.Conversation, To: p.Run.To,
 		Now: t.b.now().In(zone), Said: p.Run.Queued.In(zone), Zone: zone,
 	}
-	for _, earlier := range p.Calls {
-		if earlier.State == vault.Finished && earlier.ID != c.ID && foreign[earlier.Tool] {
-			call.Origin = "from what " + earlier.Tool + " returned"
-		}
-	}
+	call.Origin = originOf(p, c.ID)
 	for _, m := range p.Messages {
 		call.Message, call.Said = m.ID, m.Sent.In(zone)
-		if m.Forwarded != "" {
-			call.Origin = "forwarded from " + name(m.Forwarded)
-		}
 	}
 	call.Words = ownWords(p.Messages)
 	return call
+}
+
+// originOf says whose words are in a run besides the person's own, before a call that may follow from them; "" = nobody's.
+func originOf(p vault.Progress, call int64) (origin string) {
+	for _, earlier := range p.Calls {
+		if earlier.State == vault.Finished && earlier.ID != call && foreign[earlier.Tool] {
+			origin = "from what " + earlier.Tool + " returned"
+		}
+	}
+	for _, m := range p.Messages {
+		if m.Forwarded != "" {
+			origin = "forwarded from " + name(m.Forwarded)
+		}
+	}
+	return origin
 }
 
 // ownWords is what the person wrote, without what they only passed on.
@@ -230,6 +238,9 @@ func (t *turn) verdict(ctx context.Context, p vault.Progress, a answer, s *Setti
 		tools: t.b.tools, expires: t.b.now().Add(approvalLife), offline: a.backend.Offline,
 		permit: func(tool skills.Tool, about string) Permission {
 			perm := s.Permissions.Of(tool, p.Person, p.Conversation.Kind)
+			if _, ok := tool.Told(); !ok {
+				return Off
+			}
 			if perm == Ask && ruled(rules, tool.Name, p.Person.ID, p.Conversation.Kind, about) {
 				return Allow
 			}

@@ -21,6 +21,10 @@ func TestAlwaysCoversNoMoreThanWasShown(t *testing.T) {
 		{everyPage, `{"url":"https://example.org@evil.net/"}`, "page of evil.net"},
 		{everyPage, `{"url":"::"}`, `use of {"url":"::"}`},
 		{everyPage, `7`, "use of 7"},
+		{everyCommand, `{"command":"ls -l"}`, "run of exactly ls -l"},
+		{everyCommand, `{"command":"ls  -l "}`, "run of exactly ls  -l "},
+		{everyCommand, `{"command":"ls\nrm"}`, "run of exactly the command whose SHA-256 begins with 28cf719593eeab233fddf8a6d8c26f46"},
+		{everyCommand, `7`, "use of 7"},
 	} {
 		if got := c.of(json.RawMessage(c.args)); got != c.want {
 			t.Errorf("%s covers every %s, want %s", c.args, got, c.want)

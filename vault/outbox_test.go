@@ -180,7 +180,7 @@ func TestDeadLetterIsToldOnceAndNotToTheChatThatRefused(t *testing.T) {
 	got := h.part(p.ID)
 	equal(t, "state", got.State, "failed")
 	equal(t, "parts", len(h.parts()), 2)
-	contains(t, "what is told", h.parts()[1].Text, "blocked by the user", "hello Bob", "/answer 1")
+	contains(t, "what is told", h.parts()[1].Text, "blocked by the user", "hello Bob", "hearth outbox retry 1")
 	equal(t, "where", h.parts()[1].To.Chat, "1")
 	equal(t, "the lane is free", h.post(Part{Text: "next", To: to("2")}).State, "sending")
 

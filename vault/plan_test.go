@@ -78,7 +78,7 @@ func watched(h *home) *planner {
 	h.t.Cleanup(func() { _ = db.Close() })
 	check(h.t, h.rdb.Close())
 	check(h.t, h.writer.Close())
-	h.rdb, h.writer = db, must(db.Conn(h.t.Context()))(h.t)
+	h.rdb.DB, h.writer = db, must(db.Conn(h.t.Context()))(h.t)
 	return p
 }
 

@@ -20,11 +20,10 @@ func (v *Vault) recover(ctx context.Context) error {
 			v.stamp = last // a clock in the past must not overwrite what was seen
 		}
 	}
-	if unswept, err := v.Setting(ctx, settingSweep); err != nil {
+	if err := v.readCopies(ctx); err != nil {
 		return err
-	} else if unswept != "" {
-		_ = v.sweep(ctx) // with a full disk the vault must open all the same; the next start tries again
 	}
+	_ = v.sweepLeft(ctx) // with a full disk the vault must open all the same; the next start tries again
 	return v.write(ctx, "recover", durable, func(t *Tx) error {
 		if _, err := t.exec(`UPDATE run SET state = 'queued', claimed = NULL WHERE state = 'running'`); err != nil {
 			return err

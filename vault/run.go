@@ -78,6 +78,9 @@ type Progress struct {
 // Claim takes up the oldest ready run of the highest priority. A conversation has at most one active run, and its
 // messages keep their order. ErrIdle: nothing is ready, or runs are held.
 func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
+	if v.strain.Load() != nil {
+		return p, ErrIdle // what is queued waits for room
+	}
 	if number, err := v.nextRun(ctx, v.rdb); err != nil || number == 0 {
 		if err == nil {
 			err = ErrIdle

@@ -70,6 +70,9 @@ func newAgent(ctx context.Context, env []string, cfg *config.Config, log logger,
 	if err := a.assemble(ctx, cfg, crash); err != nil {
 		return nil, errors.Join(err, a.vault.Close())
 	}
+	if err := a.vault.TellRestored(ctx, a.restoredWords); err != nil {
+		return nil, errors.Join(err, a.vault.Close())
+	}
 	return a, nil
 }
 
@@ -153,14 +156,4 @@ func (a *agent) modelInUse(ctx context.Context) (modelRow, error) {
 	row := configuredModel(a.cfg.Load())
 	row.InUse, row.Known = text(inUse), rows(known)
 	return row, err
-}
-
-// integrity looks once at the whole file, after the start so that it delays nothing. A damaged vault must not be written
-// to: it ends the program.
-func (a *agent) integrity(ctx context.Context) error {
-	if err := a.vault.Check(ctx); err != nil && ctx.Err() == nil {
-		return &vault.DamagedError{Path: a.vault.Path(), Err: err}
-	}
-	<-ctx.Done()
-	return nil
 }

@@ -65,6 +65,8 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 		&part{name: "clock", run: func(ctx context.Context) error { return clock.watch(ctx, log.Logger, a.vault.Wake) }},
 		&part{name: "watchdog", run: a.watchdog},
 		&part{name: "integrity", run: a.integrity},
+		&part{name: "space", run: a.space},
+		&part{name: "snapshots", run: a.snapshots},
 	)
 	leaving()
 	if err != nil {

@@ -113,7 +113,7 @@ func TestDUR13DamagedVaultIsNamedAndKept(t *testing.T) {
 				t.Errorf("run exits %d:\n%s", code, daemon.log)
 			}
 			said := daemon.log.String()
-			if !strings.Contains(said, "vault.db is damaged") || !strings.Contains(said, "hearth restore FILE") || strings.Contains(said, "panic") || strings.Count(said, "\n") > 20 {
+			if !strings.Contains(said, "vault.db is damaged") || !strings.Contains(said, " restore FILE`") || strings.Contains(said, "panic") || strings.Count(said, "\n") > 20 {
 				t.Errorf("it says:\n%s", said)
 			}
 			if code, out, _ := h.run("doctor"); code == 0 || !strings.Contains(out, "damaged") {

@@ -11,12 +11,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"hearth/skills/sandbox"
 )
 
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	// Most of these tests wait, for a process or for a time: four at once are no burden even to two cores.
 	_ = flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0))))
-	testscript.Main(cleaning{m}, map[string]func(){"hearth": main})
+	testscript.Main(cleaning{m}, map[string]func(){"hearth": main, writerName: powercutWriter})
 }
 
 // cleaning removes the binaries that were built for the tests.

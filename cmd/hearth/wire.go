@@ -26,7 +26,9 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 		return fmt.Errorf("take up people: %w", err)
 	}
 	a.vault.MissedPolicy(cfg.Scheduler.Missed)
-	tools, err := skills.Builtin(skills.Deps{Vault: a.vault, Workspace: cfg.Skills.Workspace, Web: skills.Web{
+	shelf := skills.NewShelf(cfg.Skills.Dir, a.log.Logger)
+	shelf.Installed() // what is wrong with one is in the log from the start
+	tools, err := skills.Builtin(skills.Deps{Vault: a.vault, Workspace: cfg.Skills.Workspace, Skills: shelf, Web: skills.Web{
 		AllowHosts: func() []string { return a.cfg.Load().Skills.Web.AllowHosts }, SearchURL: cfg.Skills.Web.SearchURL.Reveal(),
 	}})
 	if err != nil {
