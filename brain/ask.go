@@ -13,8 +13,9 @@ import (
 
 // answer is a reply with the backend it came from.
 type answer struct {
-	resp    Response
-	backend Backend
+	resp      Response
+	backend   Backend
+	insteadOf string // the model in use, when it was another that answered
 }
 
 // slots bounds the requests a backend gets at a time.
@@ -62,57 +63,8 @@ func (s *slots) place(b Backend, t *turn) int {
 	return max(1, b.Parallel) + ahead + 1
 }
 
-// resting remembers which backends have just failed, so that not every step waits for a dead server again. It is kept per
-// backend, in memory, and short.
-type resting struct {
-	mu    sync.Mutex
-	names map[string]rest
-}
-
-type rest struct {
-	until   time.Time // monotonic
-	refused bool      // asking again helps nothing
-}
-
-func (r *resting) rest(name string, kind FaultKind) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.names == nil {
-		r.names = map[string]rest{}
-	}
-	r.names[name] = rest{until: time.Now().Add(restAfter), refused: kind == Permanent}
-}
-
-// awake gives those of a chain that are to be asked now. When all rest, those are that may come back by themselves; when
-// all have refused, all are.
-func (r *resting) awake(chain []Backend) []Backend {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := time.Now()
-	for _, rests := range []func(rest) bool{
-		func(x rest) bool { return now.Before(x.until) },
-		func(x rest) bool { return x.refused },
-	} {
-		out := slices.DeleteFunc(slices.Clone(chain), func(b Backend) bool { return rests(r.names[b.Name]) })
-		if len(out) > 0 {
-			return out
-		}
-	}
-	return chain
-}
-
-// wake forgets all failures: the settings have changed.
-func (r *resting) wake() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.names = nil
-}
-
 // waitNotice is how long a message waits for a busy model before its sender is told, and how often that is brought up to date.
 const waitNotice = 3 * time.Second
-
-// restAfter is how long a failed backend is passed over while another one can answer.
-const restAfter = 20 * time.Second
 
 // ask tries the model in use, then its fallbacks. The error is that of the first backend: the one the owner wants.
 func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settings) (answer, error) {
@@ -124,12 +76,26 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 	if offline, ok := s.Backends[OfflineName]; ok && len(p.Steps) > 0 && p.Steps[len(p.Steps)-1].Model == OfflineName {
 		chain = []Backend{offline} // it stood in for the others in this run, so it ends what it began
 	}
+	if chain, err = t.keepHome(ctx, p, s, chain); err != nil {
+		return answer{}, err
+	}
 	if t.broke { // a free model that fails is no reason to spend
 		chain = slices.DeleteFunc(chain, func(b Backend) bool { return !b.free() })
 	}
 	var first error
 	for _, backend := range t.b.resting.awake(chain) {
+		instead := ""
+		if backend.Name != inUse && !backend.Offline {
+			instead = inUse
+			if req, err = t.b.promptFor(ctx, p, s, backend, t.squeeze, false); err != nil { // it may take less, or more
+				return answer{}, err
+			}
+		}
 		a, err := t.askOne(ctx, p, req, backend)
+		if err == nil {
+			t.b.resting.well(backend.Name)
+			a.insteadOf = instead
+		}
 		if err == nil || context.Cause(ctx) != nil {
 			return a, err
 		}
@@ -141,7 +107,7 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 			first = err
 		}
 		t.log.Warn("a model failed", "model", backend.Name, "error", err)
-		t.b.resting.rest(backend.Name, fault.Kind)
+		t.b.resting.rest(backend.Name, fault)
 	}
 	if first == nil {
 		first = &ModelError{Kind: Permanent, Human: fmt.Sprintf("The model %q is not configured.", inUse), Err: fmt.Errorf("no backend called %s", inUse)}
@@ -212,6 +178,7 @@ const (
 	maxSqueeze   = 4
 	maxResamples = 2
 	tellAt       = 3 // tries, after which the person is told that there is trouble
+	askAt        = 2 // tries, after which the owner is asked about the cloud
 )
 
 // failed decides what a failed model call means for the run: shorter, again, later, or told.
@@ -232,9 +199,12 @@ func (t *turn) failed(ctx context.Context, p vault.Progress, s *Settings, err er
 		if t.outage.IsZero() {
 			t.outage = time.Now()
 		}
-		if time.Since(t.outage) < maxOutage {
+		if time.Since(t.outage) < maxOutage && (t.away == "" || t.tries < askAt) {
 			return false, t.pause(ctx, p, fault)
 		}
+	}
+	if t.away != "" {
+		return t.askCloud(ctx, p, s, fault)
 	}
 	return t.withoutModel(ctx, p, s, fault)
 }
@@ -260,19 +230,40 @@ func (t *turn) pause(ctx context.Context, p vault.Progress, fault *ModelError) e
 // withoutModel is the last resort. The built-in model may still understand a reminder or a question to the memory;
 // otherwise the person is told what is wrong, and what is done already stands in the answer.
 func (t *turn) withoutModel(ctx context.Context, p vault.Progress, s *Settings, fault *ModelError) (over bool, err error) {
-	if offline, ok := s.Backends[OfflineName]; ok && len(p.Calls) == 0 {
-		req, err := t.b.prompt(ctx, p, s, t.squeeze)
-		if err != nil {
-			return false, err
-		}
-		resp, err := offline.Model.Generate(ctx, req, nil)
-		if err == nil && len(resp.Calls) > 0 {
-			return t.commit(ctx, p, answer{resp: resp, backend: offline}, s, t.b.now())
-		}
+	if did, over, err := t.standIn(ctx, p, s); did || err != nil {
+		return over, err
 	}
-	words := fault.Human + " Ask me again later; reminders, memory and lists work all the same."
-	if fault.Kind == Permanent {
-		words = fault.Human + " Until somebody mends that, reminders, memory and lists work all the same."
+	return t.giveUp(ctx, p, fault)
+}
+
+// standIn lets the built-in model do what it understands, unless something is done already. did: it has.
+func (t *turn) standIn(ctx context.Context, p vault.Progress, s *Settings) (did, over bool, err error) {
+	offline, ok := s.Backends[OfflineName]
+	if !ok || len(p.Calls) > 0 {
+		return false, false, nil
+	}
+	req, err := t.b.prompt(ctx, p, s, t.squeeze)
+	if err != nil {
+		return false, false, err
+	}
+	resp, err := offline.Model.Generate(ctx, req, nil)
+	if err != nil || len(resp.Calls) == 0 {
+		return false, false, nil //nolint:nilerr // then it is told what is wrong with the others
+	}
+	over, err = t.commit(ctx, p, answer{resp: resp, backend: offline}, s, t.b.now())
+	return true, over, err
+}
+
+// giveUp tells what is wrong. What works without a model is said once in an outage.
+func (t *turn) giveUp(ctx context.Context, p vault.Progress, fault *ModelError) (over bool, err error) {
+	words := fault.Human
+	switch first := t.b.resting.tell(p.Conversation.ID); {
+	case first && fault.Kind == Permanent:
+		words += " Until somebody mends that, reminders, memory and lists work all the same."
+	case first:
+		words += " Ask me again later; reminders, memory and lists work all the same."
+	case fault.Kind != Permanent:
+		words += " Ask me again later."
 	}
 	end := vault.Ending{State: vault.Failed, Reason: "no answer from a model: " + shorten(fault.Error(), 200), Reply: withReceipts(words, p.Calls)}
 	return true, t.b.vault.EndRun(ctx, p.Run.ID, end)

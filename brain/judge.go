@@ -148,16 +148,17 @@ func (j judge) names() []string {
 
 // Notes that the program gives the model, at most one of each kind a run.
 const (
-	noteEmpty = "Your reply was empty. Answer the person in one or two sentences."
-	noteLost  = "Your tool call could not be read. Call the tool again with complete JSON arguments, or answer in words."
-	noteCut   = "Your reply was cut off at the length limit. Answer again, shorter."
-	noteClaim = "You said that something was stored or done, but no tool was called, so nothing happened. Call the tool now, or say that it was not done."
-	noteRaw   = "Your reply held a tool call written as text. Call the tool properly, or answer the person in plain words."
+	noteEmpty  = "Your reply was empty. Answer the person in one or two sentences."
+	noteLost   = "Your tool call could not be read. Call the tool again with complete JSON arguments, or answer in words."
+	noteCut    = "Your reply was cut off at the length limit. Answer again, shorter."
+	noteClaim  = "You said that something was stored or done, but no tool was called, so nothing happened. Call the tool now, or say that it was not done."
+	noteDenial = "You do have tools. If one of them does what the person asked for, call it now; otherwise give your answer again."
+	noteRaw    = "Your reply held a tool call written as text. Call the tool properly, or answer the person in plain words."
 )
 
 // objection finds what a model must mend before its words can be an answer; "" when they can. Each is made once a run.
 func (j judge) objection(p vault.Progress, resp Response, words string) string {
-	note := ""
+	note, more := "", ""
 	switch {
 	case resp.Lost:
 		note = noteLost
@@ -168,16 +169,26 @@ func (j judge) objection(p vault.Progress, resp Response, words string) string {
 	case words == "":
 		note = noteEmpty
 	case !j.offline && looksRaw(words, j.known):
-		note = noteRaw
+		note, more = noteRaw, j.list()
+	case !j.offline && len(p.Calls) == 0 && denial.MatchString(words) && j.list() != "":
+		note, more = noteDenial, j.list()
 	case !j.offline && unsupported(words, p.Calls) != "":
 		note = noteClaim
 	}
 	for _, s := range p.Steps {
-		if s.Kind == "note" && s.Text == note {
+		if s.Kind == "note" && note != "" && strings.HasPrefix(s.Text, note) {
 			return ""
 		}
 	}
-	return note
+	return note + more
+}
+
+// list names the tools for a note; "" when there are none.
+func (j judge) list() string {
+	if names := j.names(); len(names) > 0 {
+		return " The tools are: " + strings.Join(names, ", ") + "."
+	}
+	return ""
 }
 
 // ending composes the answer: the model's words if they can be shown, what the program did, and a word against a claim that

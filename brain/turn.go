@@ -22,6 +22,7 @@ type turn struct {
 	squeeze   int       // how often the prompt turned out too long
 	resamples int       // how often a server could not read its model's reply
 	tries     int       // in the present outage
+	away      string    // a model outside the house that the run may not use unasked
 	outage    time.Time // since when no backend answers; monotonic
 }
 
@@ -212,6 +213,7 @@ func (t *turn) commit(ctx context.Context, p vault.Progress, a answer, s *Settin
 	if err != nil {
 		return false, err
 	}
+	nameModel(a, verdict.end)
 	usd, known := a.backend.Cost(a.resp.In, a.resp.Out)
 	done := vault.StepDone{
 		Step: vault.Step{

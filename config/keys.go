@@ -146,6 +146,10 @@ var keys = []key{
 	},
 	{path: "brain.models.*.think", kind: yesNoKind{}, preset: "false", also: []string{"thinking", "reasoning"}, doc: "Let it reason before it answers: better and much slower."},
 	{
+		path: "brain.models.*.temperature", kind: amountKind{max: 2}, example: "0.7", also: []string{"temp"},
+		doc: "How freely it chooses its words, 0 to 2. Left out: as its server does it.",
+	},
+	{
 		path: "brain.models.*.tools", kind: choiceKind{values: []string{"auto", "native", "schema", "off"}, off: "off"}, preset: "auto",
 		doc: "auto | native | schema (for models that do not know tools) | off.",
 	},

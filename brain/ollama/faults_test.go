@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 func TestStatusesAreSorted(t *testing.T) {
@@ -204,11 +205,11 @@ func FuzzFault(f *testing.F) {
 	f.Add(404, []byte(`{"error":"model not found"}`), "NaN")
 	f.Fuzz(func(t *testing.T, code int, body []byte, after string) {
 		s := newServer("", nil, fixedNow)
-		fault := s.fault(code, errorDocument(body), "m")
+		fault := s.fault(code, wire.ErrorDocument(body), "m")
 		if problem := unfit(fault.Human); problem != "" {
 			t.Fatalf("the sentence %q %s", fault.Human, problem)
 		}
-		if d := retryAfter(http.Header{"Retry-After": {after}}, fixedNow()); d < 0 {
+		if d := wire.RetryAfter(http.Header{"Retry-After": {after}}, fixedNow()); d < 0 {
 			t.Fatalf("got a wait of %v", d)
 		}
 		var p parts

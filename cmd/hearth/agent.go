@@ -32,8 +32,8 @@ type agent struct {
 	vault     *vault.Vault
 	gateways  []gateways.Gateway
 	terminal  *terminal.Terminal
-	bot       *bot // nil when this process runs no messengers
-	ollama    map[string]*ollamaClient
+	bot       *bot                  // nil when this process runs no messengers
+	clients   map[string]keptClient // of the models, by name
 	inbox     *inbox.Inbox
 	outbox    *outbox.Outbox
 	brain     *brain.Brain

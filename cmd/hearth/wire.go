@@ -81,7 +81,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 func (a *agent) brainSettings(_ context.Context, cfg *config.Config) brain.Settings {
 	row := configuredModel(cfg)
 	s := brain.Settings{
-		Backends: a.backends(cfg), Model: string(row.InUse), Fallback: cfg.Brain.Fallback, Persona: cfg.Brain.Persona, Zone: cfg.Location(),
+		Backends: a.backends(cfg), Model: string(row.InUse), Fallback: cfg.Brain.Fallback, CloudFallback: brain.CloudFallback(cfg.Brain.CloudFallback), Persona: cfg.Brain.Persona, Zone: cfg.Location(),
 		Limits: brain.Limits{
 			Steps: cfg.Brain.Limits.Steps, Worked: time.Duration(cfg.Brain.Limits.Minutes) * time.Minute,
 			Tokens: cfg.Brain.Limits.TokensPerRun, USDPerDay: cfg.Brain.Limits.USDPerDay,

@@ -132,6 +132,9 @@ func undone(a vault.Approval) string {
 	if a.Kind == "unknown" {
 		return "it may or may not have happened, and I do not repeat it"
 	}
+	if a.Kind == "cloud" {
+		return "nothing went to the cloud"
+	}
 	return "it was not done"
 }
 
