@@ -110,7 +110,10 @@ func (m *modelServer) asked() []prompt {
 }
 
 func (m *modelServer) serve(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body) // whole, since only then a server notices that the client hangs up
+	body, err := io.ReadAll(r.Body) // whole, since only then a server notices that the client hangs up
+	if err != nil {
+		return // the program was killed while it asked
+	}
 	w.Header().Set("Content-Type", "application/json")
 	switch r.URL.Path {
 	case "/api/version":
