@@ -28,7 +28,7 @@ func TestTorturePhone(t *testing.T) {
 		defer close(killed)
 		for range *tortureRounds {
 			p := w.h.begin(nil, "run")
-			blow(t, p, time.Duration(20+w.random(380))*time.Millisecond)
+			blow(t, p, time.Duration(20+w.random(700))*time.Millisecond)
 		}
 		w.h.daemon()
 	})
@@ -68,7 +68,13 @@ type ordeal struct {
 	tasks   []task
 	read    map[int64]int                  // how far each chat was read
 	shown   map[string]map[string][]string // by task: by what it is, the texts
-	pending []tgfake.Shown                 // questions about letters, which want a look at Ben's chat first
+	pending []asked                        // questions about letters, which want a look at Ben's chat first
+}
+
+// asked is a question, and who reads it.
+type asked struct {
+	who tgfake.Person
+	m   tgfake.Shown
 }
 
 type task struct {
@@ -87,12 +93,13 @@ func newOrdeal(t *testing.T, people int) *ordeal {
 	for n := range people {
 		p := tgfake.Person{ID: int64(100 + n), First: "P" + strconv.Itoa(n)}
 		w.people = append(w.people, p)
-		role := "member"
-		if n == 0 {
-			role = "owner"
+		role := "owner"
+		if n%5 == 1 {
+			role = "member" // the first owner decides for them
 		}
 		known += fmt.Sprintf(", {name: %s, role: %s, telegram: %d}", p.First, role, p.ID)
 	}
+	w.api.Open(w.ben.Private())
 	model := newModelServer(t, w.think)
 	w.h = newHome(t, "", fmt.Sprintf("people: [%s]\ngateways: {burst: 200ms, telegram: {token: %q, api_url: %q}}\n%s", known, w.api.Token(), w.api.URL(), model.settings(", limits: {parallel: 8}")))
 	return w
@@ -161,7 +168,7 @@ func (w *ordeal) work(batch int) {
 		w.api.Say(who, "please") // belongs to it
 	}
 	fresh := w.tasks[len(w.tasks)-len(w.people):]
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for !w.finished(fresh) && !w.t.Failed() {
 		if time.Now().After(deadline) {
 			for _, t := range fresh {
@@ -193,13 +200,13 @@ func (w *ordeal) attend() {
 			switch {
 			case strings.Contains(m.Text, "do not know whether"):
 				kind = "unsure"
-				w.pending = append(w.pending, m)
+				w.pending = append(w.pending, asked{who, m})
 			case strings.Contains(m.Text, "May I do this?"):
 				kind = "question"
-				w.press(m, "approve")
+				w.press(asked{who, m}, "approve")
 			case strings.Contains(m.Text, "Finished K"):
 				kind = "answer"
-			case strings.Contains(m.Text, ": please bring K"):
+			case who.ID == w.ben.ID && strings.Contains(m.Text, ": please bring K"):
 				kind = "letter"
 			case strings.Contains(m.Text, ": fetch K") && !strings.Contains(m.Text, "2026, "):
 				kind = "reminder"
@@ -212,24 +219,24 @@ func (w *ordeal) attend() {
 			w.shown[key][kind] = append(w.shown[key][kind], m.Text)
 		}
 	}
-	for _, m := range w.pending { // a person looks whether it has arrived
+	for _, a := range w.pending { // a person looks whether it has arrived
 		choice := "again"
-		if len(w.shown[keyWords.FindString(m.Text)]["letter"]) > 0 {
+		if len(w.shown[keyWords.FindString(a.m.Text)]["letter"]) > 0 {
 			choice = "worked"
 		}
-		w.press(m, choice)
+		w.press(a, choice)
 	}
 	w.pending = nil
 }
 
 // press answers a question, now and then once more by typing.
-func (w *ordeal) press(m tgfake.Shown, choice string) {
-	for _, b := range m.Buttons {
+func (w *ordeal) press(a asked, choice string) {
+	for _, b := range a.m.Buttons {
 		if strings.HasSuffix(b.Data, ":"+choice) {
-			w.api.Press(w.people[0].ID, w.people[0], m.ID, b.Data)
+			w.api.Press(a.who.ID, a.who, a.m.ID, b.Data)
 			if w.random(10) == 0 {
 				number := strings.Split(b.Data, ":")[1]
-				w.api.Say(w.people[0], "/answer "+number+" "+choice)
+				w.api.Say(a.who, "/answer "+number+" "+choice)
 			}
 		}
 	}
@@ -246,13 +253,13 @@ func (w *ordeal) judge() {
 		}
 		return n
 	}
-	asked := map[string]map[string]int{}
+	questions := map[string]map[string]int{}
 	for _, a := range ask(w.h, viewApprovals, query{All: true, Limit: everything}) {
 		key := keyWords.FindString(string(a.Arguments))
-		if asked[key] == nil {
-			asked[key] = map[string]int{}
+		if questions[key] == nil {
+			questions[key] = map[string]int{}
 		}
-		asked[key][a.Kind]++
+		questions[key][a.Kind]++
 		if a.State == "open" || a.State == "expired" {
 			t.Errorf("question %d (%s) is %s", a.ID, key, a.State)
 		}
@@ -279,9 +286,9 @@ func (w *ordeal) judge() {
 				t.Errorf("%s: %d copies of the %s without a mark: %q", task.key, plain, kind, got[kind])
 			}
 		}
-		unsure += asked[task.key]["unknown"]
-		if asked[task.key]["call"] != 1 {
-			t.Errorf("%s: allowed %d times", task.key, asked[task.key]["call"])
+		unsure += questions[task.key]["unknown"]
+		if questions[task.key]["call"] != 1 {
+			t.Errorf("%s: allowed %d times", task.key, questions[task.key]["call"])
 		}
 		if facts[task.key] != 2 || jobs[task.key] != 1 {
 			t.Errorf("%s: %d memories, %d reminders", task.key, facts[task.key], jobs[task.key])
