@@ -31,9 +31,19 @@ func TestTheCloudNeedsLeave(t *testing.T) {
 		asked bool // the owner
 		cloud int  // requests
 	}{
-		{CloudNever, Transient, false, 0}, {CloudNever, Permanent, false, 0}, {CloudNever, BadReply, false, 0}, {CloudNever, TooLong, false, 0},
-		{CloudAllow, Transient, false, 1}, {CloudAllow, Permanent, false, 1}, {CloudAllow, BadReply, false, 1}, {CloudAllow, TooLong, false, 1},
-		{CloudAsk, Transient, true, 0}, {CloudAsk, Permanent, true, 0}, {CloudAsk, BadReply, true, 0}, {CloudAsk, TooLong, true, 0}, {"", Transient, true, 0},
+		{CloudNever, Transient, false, 0},
+		{CloudNever, Permanent, false, 0},
+		{CloudNever, BadReply, false, 0},
+		{CloudNever, TooLong, false, 0},
+		{CloudAllow, Transient, false, 1},
+		{CloudAllow, Permanent, false, 1},
+		{CloudAllow, BadReply, false, 1},
+		{CloudAllow, TooLong, false, 1},
+		{CloudAsk, Transient, true, 0},
+		{CloudAsk, Permanent, true, 0},
+		{CloudAsk, BadReply, true, 0},
+		{CloudAsk, TooLong, true, 0},
+		{"", Transient, true, 0},
 	} {
 		t.Run(fmt.Sprintf("%s %s", tt.mode, tt.kind), func(t *testing.T) {
 			inBubble(t, func(w *world) {

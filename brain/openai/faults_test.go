@@ -35,7 +35,10 @@ func TestFaultsAreSorted(t *testing.T) {
 		{code: 404, body: `404 page not found`, kind: brain.Permanent, human: "is brain.models.cloud.url right?"},
 		{code: 405, kind: brain.Permanent, human: "is brain.models.cloud.url right?"},
 		{code: 301, headers: []string{"Location", "https://elsewhere.example"}, kind: brain.Permanent, human: "sends me elsewhere (status 301)"},
-		{code: 500, body: `{"error":"boom"}`, kind: brain.Transient}, {code: 502, body: "<html>\n<b>Bad Gateway</b></html>", kind: brain.Transient, human: "failed (status 502)."}, {code: 504, kind: brain.Transient}, {code: 408, kind: brain.Transient},
+		{code: 500, body: `{"error":"boom"}`, kind: brain.Transient},
+		{code: 502, body: "<html>\n<b>Bad Gateway</b></html>", kind: brain.Transient, human: "failed (status 502)."},
+		{code: 504, kind: brain.Transient},
+		{code: 408, kind: brain.Transient},
 		{code: 400, body: `{"error":{"message":"Failed to call a function. Please adjust your prompt.","code":"tool_use_failed"}}`, kind: brain.BadReply},
 		{code: 500, body: `{"error":{"code":500,"message":"Failed to parse input at pos 12: <tool_call>","type":"server_error"}}`, kind: brain.BadReply},
 		{code: 400, body: `{"error":{"message":"filtered","code":"content_filter"}}`, kind: brain.BadReply, human: "filter held the model's answer back"},
@@ -140,14 +143,20 @@ func TestCheck(t *testing.T) {
 	}{
 		"all well":  {`{"data":[{"id":"some-model"},{"id":"b"}]}`, nil, []brain.Finding{good("server", "The model server at HOST answers and takes the key."), good("model", "The model some-model is there.")}},
 		"wrong key": {`{"data":[]}`, func(o *Options) { o.APIKey = "other" }, []brain.Finding{bad("server", "The model server at HOST does not accept the key: check brain.models.cloud.api_key.")}},
-		"no model": {`{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"},{"id":"f"}]}`, nil, []brain.Finding{good("server", "The model server at HOST answers and takes the key."),
-			bad("model", "The model some-model is not on its list: check brain.models.cloud.model. It has: a, b, c, d, e, ….")}},
+		"no model": {`{"data":[{"id":"a"},{"id":"b"},{"id":"c"},{"id":"d"},{"id":"e"},{"id":"f"}]}`, nil, []brain.Finding{
+			good("server", "The model server at HOST answers and takes the key."),
+			bad("model", "The model some-model is not on its list: check brain.models.cloud.model. It has: a, b, c, d, e, …."),
+		}},
 		"no list": {``, nil, []brain.Finding{good("server", "A server answers at HOST. It has no list of models, so nothing more can be seen.")}},
-		"no tools": {`{"data":[{"id":"some-model","supported_parameters":["stop"],"context_length":4000},{"id":"b"}]}`, nil, []brain.Finding{good("server", "The model server at HOST answers and takes the key."), good("model", "The model some-model is there."),
+		"no tools": {`{"data":[{"id":"some-model","supported_parameters":["stop"],"context_length":4000},{"id":"b"}]}`, nil, []brain.Finding{
+			good("server", "The model server at HOST answers and takes the key."), good("model", "The model some-model is there."),
 			bad("tools", "The model some-model knows no tools: set brain.models.cloud.tools to auto, or choose another model."),
-			good("context", "The server takes 4000 tokens, less than the 32768 of brain.models.cloud.context, so that is what is used.")}},
-		"off": {`{"data":[]}`, func(o *Options) { o.Tools = brain.ToolsOff }, []brain.Finding{good("server", "The model server at HOST answers and takes the key."), good("model", "The model some-model is there."),
-			good("tools", "Tools are off (brain.models.cloud.tools): it can talk, and do nothing.")}},
+			good("context", "The server takes 4000 tokens, less than the 32768 of brain.models.cloud.context, so that is what is used."),
+		}},
+		"off": {`{"data":[]}`, func(o *Options) { o.Tools = brain.ToolsOff }, []brain.Finding{
+			good("server", "The model server at HOST answers and takes the key."), good("model", "The model some-model is there."),
+			good("tools", "Tools are off (brain.models.cloud.tools): it can talk, and do nothing."),
+		}},
 	} {
 		f := newFake(t, ok)
 		f.models = c.models

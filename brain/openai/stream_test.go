@@ -184,7 +184,10 @@ func FuzzStream(f *testing.F) {
 	for _, events := range [][]string{
 		{piece(`{"content":"x"}`), finish("stop"), tokens, done},
 		{piece(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"look","arguments":"{\"n\""}}]}`), piece(`{"tool_calls":[{"function":{"arguments":{"n":1}}}]}`), finish("length"), done},
-		{`{"error":{"message":"no","code":502}}`}, {piece(`{"content":[{"type":"text","text":"y"}],"reasoning":{}}`), done}, {"[", done}, {"null", done},
+		{`{"error":{"message":"no","code":502}}`},
+		{piece(`{"content":[{"type":"text","text":"y"}],"reasoning":{}}`), done},
+		{"[", done},
+		{"null", done},
 	} {
 		f.Add("data: "+strings.Join(events, "\n\ndata: ")+"\n\n", false)
 		f.Add("data: "+strings.Join(events, "\r\ndata: ")+"\r\n", true)
