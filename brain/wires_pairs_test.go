@@ -22,8 +22,11 @@ func TestNoWireCarriesAHalfPair(t *testing.T) {
 	req := brain.Request{
 		System: "You are Hearth.", Tools: []brain.ToolSpec{{Name: "look", About: "Looks.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}},
 		Messages: []brain.Msg{
-			{Role: "user", Text: "hello"}, {Role: "tool", CallID: "call-1", Tool: "look", Text: "an orphan"},
-			look("call-2", "call-3"), {Role: "tool", CallID: "call-3", Tool: "look", Text: "the second"}, {Role: "user", Text: "and now?"},
+			{Role: "user", Text: "hello"},
+			{Role: "tool", CallID: "call-1", Tool: "look", Text: "an orphan"},
+			look("call-2", "call-3"),
+			{Role: "tool", CallID: "call-3", Tool: "look", Text: "the second"},
+			{Role: "user", Text: "and now?"},
 		},
 	}
 	for _, wire := range wires {
