@@ -75,7 +75,7 @@ func (c *Client) list(ctx context.Context) (facts, error) {
 	var f facts
 	for _, m := range doc.Data {
 		f.names = append(f.names, m.ID)
-		if m.ID != c.o.Model && !(len(doc.Data) == 1 && c.api.Local()) { // llama.cpp serves its one model under any name
+		if alone := len(doc.Data) == 1 && c.api.Local(); m.ID != c.o.Model && !alone { // llama.cpp serves its one model under any name
 			continue
 		}
 		f.listed, f.parameters = true, m.Parameters
