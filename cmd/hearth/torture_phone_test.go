@@ -21,7 +21,7 @@ import (
 // no answer waits: nobody says anything twice but the owner, who answers some questions twice.
 func TestTorturePhone(t *testing.T) {
 	const people = 20
-	w := newOrdeal(t, people)
+	w := newOrdeal(t, "", people)
 	killed := make(chan struct{})
 	var cuts sync.WaitGroup
 	cuts.Go(func() {
@@ -44,12 +44,8 @@ func TestTorturePhone(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	eventually(t, "all runs have ended", func() bool {
-		w.attend()
-		status := ask(w.h, viewStatus, query{})
-		return status.Queue+len(status.Runs)+status.Outbox.Waiting == 0
-	})
 	w.judge()
+	t.Logf("\n%s\n| %d %s", ordealHead, *tortureRounds, w.row())
 }
 
 // ordeal is a household under torture.
@@ -65,6 +61,7 @@ type ordeal struct {
 	furthest map[string]int // results that the model has seen, by task
 	back     []string       // steps that were journaled and asked for again
 
+	found   ordealCount
 	tasks   []task
 	read    map[int64]int                  // how far each chat was read
 	shown   map[string]map[string][]string // by task: by what it is, the texts
@@ -82,7 +79,7 @@ type task struct {
 	who tgfake.Person
 }
 
-func newOrdeal(t *testing.T, people int) *ordeal {
+func newOrdeal(t *testing.T, tags string, people int) *ordeal {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	w := &ordeal{
@@ -101,7 +98,7 @@ func newOrdeal(t *testing.T, people int) *ordeal {
 	}
 	w.api.Open(w.ben.Private())
 	model := newModelServer(t, w.think)
-	w.h = newHome(t, "", fmt.Sprintf("people: [%s]\ngateways: {burst: 200ms, telegram: {token: %q, api_url: %q}}\n%s", known, w.api.Token(), w.api.URL(), model.settings(", limits: {parallel: 8}")))
+	w.h = newHome(t, tags, fmt.Sprintf("people: [%s]\ngateways: {burst: 200ms, telegram: {token: %q, api_url: %q}}\n%s", known, w.api.Token(), w.api.URL(), model.settings(", limits: {parallel: 8}")))
 	return w
 }
 
@@ -159,14 +156,24 @@ func (w *ordeal) think(p prompt) reply {
 	return all[min(results, len(all)-1)]
 }
 
-// work has everybody say a task, in two messages, and waits until all are finished.
+// work has everybody say a task, and waits until all are finished.
 func (w *ordeal) work(batch int) {
+	w.say(batch)
+	w.finish()
+}
+
+// say has everybody say a task, in two messages.
+func (w *ordeal) say(batch int) {
 	for n, who := range w.people {
 		t := task{fmt.Sprintf("K%dx%d", batch, n), who}
 		w.tasks = append(w.tasks, t)
 		w.api.Say(who, "do task "+t.key)
 		w.api.Say(who, "please") // belongs to it
 	}
+}
+
+// finish waits until the newest task of everybody is finished.
+func (w *ordeal) finish() {
 	fresh := w.tasks[len(w.tasks)-len(w.people):]
 	deadline := time.Now().Add(5 * time.Minute)
 	for !w.finished(fresh) && !w.t.Failed() {
@@ -244,6 +251,12 @@ func (w *ordeal) press(a asked, choice string) {
 
 func (w *ordeal) judge() {
 	t := w.t
+	t.Helper()
+	eventually(t, "all runs have ended", func() bool {
+		w.attend()
+		status := ask(w.h, viewStatus, query{})
+		return status.Queue+len(status.Runs)+status.Outbox.Waiting == 0
+	})
 	unmarked := func(texts []string) int {
 		n := 0
 		for _, text := range texts {
@@ -308,6 +321,16 @@ func (w *ordeal) judge() {
 		t.Error(b)
 	}
 	w.h.ok("backup", filepath.Join(w.h.dir, "after.db")) // which is verified
-	t.Logf("\n| cuts | tasks | steps | lost | unmarked duplicates | asked again | steps repeated | stuck | outcome asked about | marked as possible repeats | integrity |\n|---|---|---|---|---|---|---|---|---|---|---|\n| %d | %d | %d | %d | %d | 0 | %d | %d | %d | %d | ok |",
-		*tortureRounds, len(w.tasks), len(w.tasks)*len(steps("")), lost, twice, len(w.back), stuck, unsure, marks)
+	w.found = ordealCount{lost, twice, len(w.back), stuck, unsure, marks}
+}
+
+// ordealCount is what judge found.
+type ordealCount struct{ lost, twice, back, stuck, unsure, marks int }
+
+const ordealHead = "| cuts | tasks | steps | lost | unmarked duplicates | approvals asked again | journaled steps repeated | stuck | outcome asked about | marked as possible repeats | integrity |\n|---|---|---|---|---|---|---|---|---|---|---|"
+
+// row is what judge found, for a table.
+func (w *ordeal) row() string {
+	f := w.found
+	return fmt.Sprintf("| %d | %d | %d | %d | 0 | %d | %d | %d | %d | ok |", len(w.tasks), len(w.tasks)*len(steps("")), f.lost, f.twice, f.back, f.stuck, f.unsure, f.marks)
 }
