@@ -132,10 +132,15 @@ func (t *Tx) tellBeside(gateway, key, words string) error {
 	return err
 }
 
+// longRest is how long a part must be told to wait before others may pass it.
+const longRest = 5 * time.Second
+
 // Heads gives the first unsent part of every lane of a gateway, oldest first: what may be sent now or, by NextTry, later.
+// A part that is to be repeated, because it may have arrived, and waits for that for long does not hold up what comes after.
 func (v *Vault) Heads(ctx context.Context, gateway string) ([]Part, error) {
 	return collect(ctx, v.rdb, scanPart, `SELECT `+partColumns+` FROM outbox WHERE id IN
-		(SELECT min(id) FROM outbox WHERE gateway = ? AND state IN ('waiting','sending') GROUP BY chat) ORDER BY id`, gateway)
+		(SELECT coalesce(min(CASE WHEN marked = 1 AND state = 'waiting' AND next_try > ? THEN NULL ELSE id END), min(id))
+		FROM outbox WHERE gateway = ? AND state IN ('waiting','sending') GROUP BY chat) ORDER BY id`, v.now().Add(longRest).UnixMilli(), gateway)
 }
 
 // Lanes gives the gateways that have something unsent.

@@ -76,6 +76,30 @@ func TestDUR04RepeatsOfARepeatComeAMinuteApart(t *testing.T) {
 	})
 }
 
+// The minute that such a repeat waits is not one that the next answer waits as well.
+func TestARepeatThatWaitsHoldsUpNobody(t *testing.T) {
+	bubble(t, func(w *world) {
+		f := &fake{name: "tele", after: func(_ context.Context, out vault.Part, n int) error {
+			if strings.Contains(out.Text, "first") && n < 3 {
+				return noAnswer
+			}
+			return nil
+		}}
+		w.say("tele", "a", "first")
+		w.start(f)
+		pass(10 * time.Second)
+		w.say("tele", "a", "second")
+		pass(10 * time.Second)
+		if diff := cmp.Diff([]string{"first", repeatMark + "\nfirst", "second"}, f.texts("a")); diff != "" {
+			t.Errorf("within seconds: %s", diff)
+		}
+		pass(2 * time.Minute)
+		if diff := cmp.Diff([]string{"first", repeatMark + "\nfirst", "second", repeatMark + "\nfirst"}, f.texts("a")); diff != "" {
+			t.Errorf("in the end: %s", diff)
+		}
+	})
+}
+
 func TestAPanicInAGatewayIsAnUnknownOutcome(t *testing.T) {
 	bubble(t, func(w *world) {
 		f := &fake{name: "tele", answer: func(_ context.Context, out vault.Part, n int) error {
