@@ -139,7 +139,7 @@ const longRest = 5 * time.Second
 // A part that is to be repeated, because it may have arrived, and waits for that for long does not hold up what comes after.
 func (v *Vault) Heads(ctx context.Context, gateway string) ([]Part, error) {
 	return collect(ctx, v.rdb, scanPart, `SELECT `+partColumns+` FROM outbox WHERE id IN
-		(SELECT coalesce(min(CASE WHEN marked = 1 AND state = 'waiting' AND next_try > ? THEN NULL ELSE id END), min(id))
+		(SELECT coalesce(min(CASE WHEN rests = 1 AND state = 'waiting' AND next_try > ? THEN NULL ELSE id END), min(id))
 		FROM outbox WHERE gateway = ? AND state IN ('waiting','sending') GROUP BY chat) ORDER BY id`, v.now().Add(longRest).UnixMilli(), gateway)
 }
 
@@ -152,7 +152,7 @@ func (v *Vault) Lanes(ctx context.Context) ([]string, error) {
 // before each attempt; for a part that was posted as sending it costs no flush.
 func (v *Vault) Sending(ctx context.Context, p Part) error {
 	return v.write(ctx, "sending", durability(p.State != "sending"), func(t *Tx) error {
-		n, err := t.exec(`UPDATE outbox SET state = 'sending', attempts = attempts + 1, boot = ?, stable = ? WHERE id = ? AND state IN ('waiting','sending')`, t.v.boot, p.Stable, p.ID)
+		n, err := t.exec(`UPDATE outbox SET state = 'sending', rests = 0, attempts = attempts + 1, boot = ?, stable = ? WHERE id = ? AND state IN ('waiting','sending')`, t.v.boot, p.Stable, p.ID)
 		if err == nil && n == 0 {
 			err = ErrNotFound // a person stopped or dropped it
 		}
@@ -211,7 +211,7 @@ func (t *Tx) ambiguous(p Part, reason string, again time.Time) error {
 		}
 		return t.askArrived(p)
 	default:
-		_, err := t.exec(`UPDATE outbox SET state = `+waitsUnlessStopped+`, marked = 1, next_try = ?, error = ? WHERE id = ?`, again.UnixMilli(), reason, p.ID)
+		_, err := t.exec(`UPDATE outbox SET state = `+waitsUnlessStopped+`, marked = 1, rests = 1, next_try = ?, error = ? WHERE id = ?`, again.UnixMilli(), reason, p.ID)
 		return err
 	}
 }

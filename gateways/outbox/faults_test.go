@@ -75,6 +75,9 @@ func TestTortureDUR04ManySendsOverABadLine(t *testing.T) {
 			if plain[text] == 0 {
 				t.Errorf("%q came marked only: no copy can have come before", text)
 			}
+			if repeat { // which may come late, for it holds up nobody
+				continue
+			}
 			if before := last[a.chat]; before != "" && before != text {
 				var x, y int
 				_, err := fmt.Sscanf(before, "text-%d.", &x)

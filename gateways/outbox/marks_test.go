@@ -39,7 +39,7 @@ func TestSCH37LateReminderSaysWhenItWasDue(t *testing.T) {
 		want   string
 	}{
 		"in time":            {0, 0, "", "insulin"},
-		"a little late":      {0, 40 * time.Second, "", "insulin"},
+		"a little late":      {0, 20 * time.Second, "", "insulin"},
 		"line down":          {0, 40 * time.Minute, "", "insulin (was due 13:00, Telegram was out of reach)"},
 		"line down all day":  {0, 13 * time.Hour, "", "insulin (was due Sat 1 Jan, 13:00, Telegram was out of reach)"},
 		"program off":        {3 * time.Minute, 0, "I was off", "insulin (was due 12:57, I was off)"},

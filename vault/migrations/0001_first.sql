@@ -192,6 +192,7 @@ CREATE TABLE outbox (
   ref     TEXT NOT NULL DEFAULT '',            -- the messenger's id
   stable  TEXT NOT NULL DEFAULT '',            -- the id chosen before sending, where a gateway can
   marked  INTEGER NOT NULL DEFAULT 0,          -- 1 = it may be a repeat and says so
+  rests   INTEGER NOT NULL DEFAULT 0,          -- 1 = it waits to be repeated, and others of its chat may pass it
   due     INTEGER, late TEXT NOT NULL DEFAULT '',
   attempts INTEGER NOT NULL DEFAULT 0,
   next_try INTEGER NOT NULL DEFAULT 0,
