@@ -92,6 +92,11 @@ func (v *Vault) PrivateAddress(ctx context.Context, person int64) (Address, erro
 }
 
 func (v *Vault) privateAddress(ctx context.Context, q querier, person int64) (Address, error) {
+	return v.addressBeside(ctx, q, person, "")
+}
+
+// addressBeside is privateAddress without one gateway.
+func (v *Vault) addressBeside(ctx context.Context, q querier, person int64, gateway string) (Address, error) {
 	chats, err := collect(ctx, q, scanAddress, `SELECT h.gateway, h.account, h.chat, h.thread FROM chat h JOIN conversation c ON c.id = h.conversation_id
 		WHERE c.kind = 'private' AND c.person_id = ? AND h.kind = 'private' ORDER BY h.active DESC`, person)
 	if err != nil {
@@ -104,7 +109,7 @@ func (v *Vault) privateAddress(ctx context.Context, q querier, person int64) (Ad
 		return Address{}, err
 	}
 	for _, a := range append(chats, more...) {
-		if !local(a.Gateway) && v.carries(a.Gateway) {
+		if !local(a.Gateway) && a.Gateway != gateway && v.carries(a.Gateway) {
 			return a, nil
 		}
 	}

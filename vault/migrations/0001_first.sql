@@ -200,6 +200,7 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_lane ON outbox(gateway, chat, id) WHERE state IN ('waiting','sending');
 CREATE INDEX outbox_run ON outbox(run_id);
 CREATE INDEX outbox_job ON outbox(job_id);
+CREATE INDEX outbox_stable ON outbox(gateway, stable) WHERE stable != '';
 CREATE INDEX outbox_buttons ON outbox(gateway, id) WHERE buttons != '';
 
 CREATE TABLE job (

@@ -3,6 +3,7 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.mau.fi/whatsmeow"
@@ -10,6 +11,9 @@ import (
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 )
+
+// ErrNoTurn says that something ended before its turn had come: nothing was done.
+var ErrNoTurn = errors.New("it was not its turn yet")
 
 // Turns lets a client either send or take in a message. The library's two paths each load, change and store the session
 // with a contact and are not locked against each other (tulir/whatsmeow#1168): when they collide, a message goes out under
@@ -52,7 +56,7 @@ func (t *Turns) begin(ctx context.Context) error {
 	case t.slot <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("wait for a turn: %w", ctx.Err())
+		return fmt.Errorf("%w: %w", ErrNoTurn, ctx.Err())
 	}
 }
 

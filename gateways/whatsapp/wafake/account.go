@@ -136,3 +136,10 @@ func (a *Account) addDevice(first uint16) *device {
 func (s *Server) unlink(dev *device) {
 	dev.account.devices = slices.DeleteFunc(dev.account.devices, func(d *device) bool { return d == dev })
 }
+
+// Rename changes what a user is called from now on.
+func (a *Account) Rename(name string) {
+	a.s.mu.Lock()
+	a.Name = name
+	a.s.mu.Unlock()
+}
