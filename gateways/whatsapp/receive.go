@@ -39,8 +39,9 @@ type life struct {
 	turns   *turns.Turns
 	signals chan any // what the library told about the connection
 
-	failures int // in a row
-	refusals int // of these, those that only time mends
+	gone     bool // the connection was closed by the other side
+	failures int  // in a row
+	refusals int  // of these, those that only time mends
 	words    string
 	poison   poison
 	stuck    stuck
@@ -114,6 +115,7 @@ func (l *life) once() (time.Duration, error) {
 	if l.turns == nil { // the device is saved: now it stays as it is
 		l.turns = turns.Take(l.client)
 	}
+	l.gone = false
 	l.stuck.clear()
 	l.drain()
 	if err := l.client.ConnectContext(l.ctx); err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
@@ -191,6 +193,7 @@ func (l *life) ended(signal any) (pause time.Duration, over bool) {
 		if l.client.IsConnected() { // told late, of an earlier connection
 			return 0, false
 		}
+		l.gone = true
 		return l.failed(outOfReach, errors.New("the connection was closed")), true
 	case *events.ManualLoginReconnect:
 		return 0, true
@@ -285,7 +288,7 @@ func latestVersion(ctx context.Context) (*store.WAVersionContainer, error) {
 func (l *life) hangUp() {
 	_, s, _ := l.g.now()
 	l.g.set(s, nil)
-	if l.client == nil {
+	if l.client == nil || l.gone { // the library waits for a new line then, to send once more what was not confirmed
 		return
 	}
 	closed := make(chan struct{})
