@@ -17,6 +17,7 @@ import (
 	"hearth/gateways/outbox"
 	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
+	"hearth/gateways/whatsapp"
 	"hearth/scheduler"
 	"hearth/vault"
 )
@@ -33,6 +34,7 @@ type agent struct {
 	gateways  []gateways.Gateway
 	terminal  *terminal.Terminal
 	telegram  *telegram.Gateway // nil without a token
+	whatsapp  *whatsapp.Gateway // nil while it is off
 	ollama    map[string]*ollamaClient
 	inbox     *inbox.Inbox
 	outbox    *outbox.Outbox
@@ -146,6 +148,9 @@ func (a *agent) gatewayRows() []gatewayRow {
 			row.State, row.Error = "not connected", text(words)
 		}
 		out = append(out, row)
+	}
+	if a.whatsapp != nil {
+		out = append(out, whatsappRow(a.whatsapp))
 	}
 	return out
 }

@@ -46,6 +46,7 @@ var flagTable = map[string]flagInfo{
 	"from":         {"INSTANT", "count from there (RFC 3339); now if not given"},
 	"zone":         {"ZONE", "time zone, like Europe/Lisbon; the household's if not given"},
 	"role":         {"owner|member", "what the new person may do"},
+	"phone":        {"+NUMBER", "the number to link; then the code is one to type on the phone"},
 	"accept-clock": {"", "the clock is right although it stands before what was seen earlier"},
 }
 

@@ -8,16 +8,11 @@ import (
 )
 
 // absent are commands of the contract that this version has not got.
-var absent = map[string]bool{"init": true, "whatsapp": true, "whatsapp pair": true, "export": true}
+var absent = map[string]bool{"init": true, "export": true}
 
-const absentLine = "not in this version: init, whatsapp pair, export"
+const absentLine = "not in this version: init, export"
 
-func absentName(words []string) string {
-	if words[0] == "whatsapp" {
-		return "whatsapp pair"
-	}
-	return words[0]
-}
+func absentName(words []string) string { return words[0] }
 
 // commands is the table of everything that can be typed. A group's listing is what the group alone means.
 func commands() []command {
@@ -60,6 +55,8 @@ func commands() []command {
 		{name: "people list", about: "who is known, and how", flags: []string{"json"}, run: cmdPeople},
 		{name: "people remove", args: "NAME", about: "make somebody a stranger again", min: 1, max: -1, text: true, run: cmdPeopleRemove},
 		{name: "pair", about: "a one-time code that makes whoever sends it a known person", flags: []string{"person", "role"}, run: cmdPair},
+
+		{name: "whatsapp pair", about: "link a WhatsApp account: a QR code to scan, or with --phone a code to type", flags: []string{"phone"}, run: cmdWhatsAppPair},
 
 		{name: "backup", args: "FILE", about: "vault and media, consistent while running", min: 1, max: 1, run: cmdBackup},
 		{name: "restore", args: "FILE", about: "verifies the backup first, keeps the old vault aside", min: 1, max: 1, run: cmdRestore},

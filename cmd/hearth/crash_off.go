@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"strings"
 
-	"hearth/gateways/terminal"
-
 	"hearth/gateways"
+	"hearth/gateways/terminal"
+	"hearth/gateways/whatsapp"
 	"hearth/vault"
 )
 
@@ -27,5 +27,7 @@ func newCrasher(env []string, log *slog.Logger) (crasher, error) {
 func (crasher) hooks() vault.Hooks { return vault.Hooks{} }
 
 func (crasher) brain() func(string) { return nil }
+
+func (crasher) messenger(g *whatsapp.Gateway) gateways.Gateway { return g }
 
 func (crasher) gateway(t *terminal.Terminal) gateways.Gateway { return t }

@@ -15,6 +15,7 @@ import (
 	"hearth/gateways/outbox"
 	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
+	"hearth/gateways/whatsapp"
 	"hearth/scheduler"
 	"hearth/skills"
 )
@@ -52,6 +53,11 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	a.gateways = []gateways.Gateway{crash.gateway(a.terminal)}
 	if a.messengers && !cfg.Gateways.Telegram.Token.IsZero() {
 		if err := a.addTelegram(cfg); err != nil {
+			return err
+		}
+	}
+	if a.messengers && whatsappMode(cfg) != "off" {
+		if err := a.addWhatsApp(cfg, crash); err != nil {
 			return err
 		}
 	}
@@ -101,8 +107,11 @@ func permissions(rules map[string]string) map[string]brain.Permission {
 
 // groups says in which groups the agent takes part.
 func (a *agent) groups(gateway string) inbox.GroupMode {
-	if gateway == "telegram" {
+	switch gateway {
+	case "telegram":
 		return inbox.GroupMode(a.cfg.Load().Gateways.Telegram.Groups)
+	case whatsapp.Name:
+		return inbox.GroupMode(a.cfg.Load().Gateways.WhatsApp.Groups)
 	}
 	return inbox.Mention
 }
