@@ -28,8 +28,8 @@ func whatsappHook(env []string, log *slog.Logger) (func(*whatsmeow.Client), erro
 		log.Warn("THIS PROGRAM TALKS TO A TEST SERVER INSTEAD OF WHATSAPP", "address", fields[0])
 		whatsmeow.WACertPubKey = [32]byte(root)
 		if len(fields) > 2 && fields[2] == "hasty" {
-			whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = 200*time.Millisecond, 210*time.Millisecond
-			whatsmeow.KeepAliveResponseDeadline = 300 * time.Millisecond
+			whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = 500*time.Millisecond, 510*time.Millisecond
+			whatsmeow.KeepAliveResponseDeadline = time.Second
 		}
 		return func(c *whatsmeow.Client) { wafake.Redirect(c, fields[0]) }, nil
 	}

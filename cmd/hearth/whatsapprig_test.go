@@ -46,7 +46,7 @@ func newAbroad(t testing.TB, more string) *abroad {
 	s := wafake.New(t)
 	me := s.AddAccount("Hearth", "15550000001")
 	ana, ben := s.AddAccount("Ana", "15550000002"), s.AddAccount("Ben", "15550000003")
-	h := newHome(t, "crashpoints testserver", `people: [{name: Ana, role: owner, whatsapp: "+15550000002"}, {name: Ben, whatsapp: "+15550000003"}]
+	h := newHome(t, "crashpoints testserver", `people: [{name: Ana, role: owner, whatsapp: "+15550000002"}, {name: Ben, whatsapp: "+15550000003"}, {name: Cleo, whatsapp: "+15550000004"}]
 gateways: {burst: 0s, whatsapp: {mode: dedicated}`+more+"}\n")
 	root := s.Root()
 	h.env = append(h.env, testServerVariable+"="+s.Addr()+","+hex.EncodeToString(root[:])+",hasty", "HEARTH_SKILLS__PERMISSIONS__WRITE_FILE=ask")
