@@ -22,6 +22,11 @@ func TestWhatsAppEndToEnd(t *testing.T) {
 	if out := a.ok("doctor"); !strings.Contains(out, "whatsapp: no account is linked") {
 		t.Errorf("doctor before linking: %s", out)
 	}
+	scanning := a.begin(nil, "whatsapp", "pair")
+	eventually(t, "a QR code is drawn", func() bool {
+		return strings.Contains(scanning.log.String(), "Scan this within 60 seconds") && strings.Contains(scanning.log.String(), "█▀")
+	})
+	scanning.kill()
 	a.linkByCode()
 	if out := a.ok("doctor"); !strings.Contains(out, "whatsapp: +15550000001 is linked") {
 		t.Errorf("doctor after linking: %s", out)

@@ -43,6 +43,7 @@ type life struct {
 	failures int  // in a row
 	refusals int  // of these, those that only time mends
 	words    string
+	away     time.Time // since when there is no line
 	poison   poison
 	stuck    stuck
 	beside   sync.WaitGroup
@@ -177,7 +178,7 @@ func (l *life) keep() time.Duration {
 func (l *life) connected() {
 	g := l.g
 	account := accountOf(l.client.Store)
-	l.words = ""
+	l.words, l.away = "", time.Time{}
 	g.opt.Log.Info("connected", "account", account, "mode", g.opt.Mode)
 	g.set(connected(account, g.opt.Mode), &line{client: l.client, turns: l.turns})
 	l.aside(func() { g.appear(l.ctx, l.client) })
@@ -245,6 +246,12 @@ func (l *life) failed(s status, err error) time.Duration {
 	}
 	l.failures++
 	l.g.set(s, nil)
+	if l.away.IsZero() {
+		l.away = time.Now()
+	}
+	if time.Since(l.away) > l.g.limits.outage && s == outOfReach {
+		l.g.tell(l.ctx, "out-of-reach", outOfReach)
+	}
 	if s.words != l.words {
 		l.words = s.words
 		l.g.opt.Log.Warn("the line to WhatsApp is not there", "state", s.words, "error", err)

@@ -174,6 +174,7 @@ func TestOpenclaw61108SelfChatDoesNotAnswerItself(t *testing.T) {
 	w := linked(t, Self)
 	id := w.gw.NewID()
 	to := w.to(w.me)
+	w.phone(w.me)
 	n, err := w.vault.Post(t.Context(), vault.Part{To: to, Class: vault.Answer, Text: "noted"})
 	if err != nil {
 		t.Fatal(err)
@@ -186,6 +187,7 @@ func TestOpenclaw61108SelfChatDoesNotAnswerItself(t *testing.T) {
 	if _, err := w.gw.Send(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
+	w.hears(w.me, "noted")
 	// Another device of the account shows it to this one again, as the server may.
 	if _, err := w.phone(w.me).SendMessage(t.Context(), w.me.PN, &waE2E.Message{Conversation: proto.String("noted")}, whatsmeow.SendRequestExtra{ID: id}); err != nil {
 		t.Fatal(err)

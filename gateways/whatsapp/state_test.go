@@ -183,6 +183,18 @@ func TestReconnectAfterACut(t *testing.T) {
 	}
 }
 
+// A line that stays away is told after a while, once, and comes back by itself.
+func TestLongOutageIsTold(t *testing.T) {
+	w := linked(t, Dedicated)
+	w.gw.limits.outage = 200 * time.Millisecond
+	w.server.Down(true)
+	w.server.Cut(w.deviceOf())
+	w.oneNotice("out of reach")
+	w.server.Down(false)
+	w.up()
+	w.oneNotice("out of reach")
+}
+
 // A panic in handling does not acknowledge the message: it comes again. One that always breaks is put aside.
 func TestPanicIsNotHandled(t *testing.T) {
 	w := linked(t, Dedicated)

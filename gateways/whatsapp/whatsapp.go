@@ -86,12 +86,13 @@ type limits struct {
 	steady     time.Duration // a connection that lasted so long has forgiven what failed before
 	gap        time.Duration // between two messages, at least
 	patience   time.Duration // how long a message is offered again before the line is begun anew
+	outage     time.Duration // how long the line may be away before the owner is told on another messenger
 	cold       int           // messages a day to people who have not written first
 }
 
 var usual = limits{
 	connect: 15 * time.Second, login: time.Minute, ack: 20 * time.Second, firstPause: 2 * time.Second, steady: 30 * time.Second,
-	gap: time.Second, patience: time.Minute, cold: 10,
+	gap: time.Second, patience: time.Minute, outage: 30 * time.Minute, cold: 10,
 }
 
 // New makes the gateway. It opens nothing and needs no network.

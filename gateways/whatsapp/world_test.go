@@ -91,7 +91,7 @@ func (w *world) gateway(mode string) *Gateway {
 	})
 	g.limits = limits{
 		connect: 3 * time.Second, login: 10 * time.Second, ack: 2 * time.Second, firstPause: 50 * time.Millisecond, steady: time.Minute,
-		gap: time.Millisecond, patience: 2 * time.Second, cold: 10,
+		gap: time.Millisecond, patience: 2 * time.Second, outage: time.Hour, cold: 10,
 	}
 	return g
 }
