@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"hearth/config"
@@ -28,7 +29,7 @@ func (a *agent) addWhatsApp(cfg *config.Config, crash crasher) error {
 	a.whatsapp = whatsapp.New(whatsapp.Options{
 		Vault: a.vault, Path: filepath.Join(cfg.Vault.Dir, whatsappFile), Mode: whatsappMode(cfg), Log: a.log.Logger, Now: a.clock.now, Hook: hook,
 		Groups: func() string { return a.cfg.Load().Gateways.WhatsApp.Groups },
-		Nudge:  func() { a.outbox.Nudge(whatsapp.Name) },
+		Nudge:  func() { a.outbox.Nudge(whatsapp.Name); go debug.FreeOSMemory() }, // coming to the line takes more than being on it
 	})
 	a.gateways = append(a.gateways, crash.messenger(a.whatsapp))
 	return nil

@@ -25,7 +25,7 @@ type session struct {
 
 // pragmas of the file. Without _txlock=immediate a transaction that begins by reading fails as "database is locked" in spite
 // of the busy timeout (whatsmeow#838, #298).
-const pragmas = "?_foreign_keys=on&_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000&_txlock=immediate&_secure_delete=on"
+const pragmas = "?_foreign_keys=on&_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000&_txlock=immediate&_secure_delete=on&_cache_size=-256"
 
 // openSession opens the file, making it readable to nobody else.
 func openSession(ctx context.Context, path string, log *slog.Logger) (*session, error) {
