@@ -45,8 +45,8 @@ func connected(account, mode string) status {
 // loggedOut says why an account is not linked any more.
 func loggedOut(account string, why events.ConnectFailureReason) status {
 	s := status{words: fmt.Sprintf("WhatsApp has logged %s out", account), mend: "`hearth whatsapp pair` links it again."}
-	switch {
-	case why == events.ConnectFailureMainDeviceGone, why == events.ConnectFailureUnknownLogout:
+	switch why {
+	case events.ConnectFailureMainDeviceGone, events.ConnectFailureUnknownLogout:
 		s.words = fmt.Sprintf("WhatsApp has locked %s or logged it out", account)
 		s.mend = "Open WhatsApp on its phone and see what it says. When it works there again, `hearth whatsapp pair` links it."
 	default:

@@ -44,7 +44,7 @@ func newStreet(t *testing.T) gatewaytest.Harness {
 		known = append(known, vault.Person{Name: fmt.Sprint("Person ", n), Role: vault.Member, Identities: []vault.Identity{{Gateway: Name, Ext: "+" + s.people[n].PN.User}}})
 	}
 	s.world.people(known...)
-	stop := s.world.receive()
+	stop := s.receive()
 	s.link()
 	stop()
 	end := make(chan struct{})

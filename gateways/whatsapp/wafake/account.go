@@ -26,6 +26,7 @@ type Account struct {
 // Addressing says under which JID others see a user's messages.
 type Addressing int
 
+// The ways to be shown.
 const (
 	AsSent    Addressing = iota // whichever of the two the sender's client used
 	ByNumber                    // the phone number, with the LID beside it

@@ -39,7 +39,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer ws.CloseNow()
+	defer func() { _ = ws.CloseNow() }()
 	ctx := r.Context()
 	tr, static, payload, err := accept(ctx, ws, s.id)
 	if err != nil {

@@ -2,6 +2,7 @@ package wafake
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -63,7 +64,9 @@ func TestGroups(t *testing.T) {
 			msg.Message.GetExtendedTextMessage().GetContextInfo().GetMentionedJID())
 		say(t, b, g, "soup")
 		hear(t, p, "soup")
-		bob.Hear(time.Second) // Alice's question
+		if _, _, err := bob.Hear(5 * time.Second); err != nil { // Alice's question
+			t.Fatal(err)
+		}
 		hear(t, bob, "soup")
 		say(t, b, g, "and bread")
 		hear(t, p, "and bread")
@@ -125,7 +128,7 @@ func TestTypingAndReadMarks(t *testing.T) {
 	ctx := context.Background()
 	id := say(t, p, me.PN, "there?")
 	msg := wait[*events.Message](t, b.events)
-	if err := b.SendPresence(ctx, types.PresenceAvailable); err != whatsmeow.ErrNoPushName {
+	if err := b.SendPresence(ctx, types.PresenceAvailable); !errors.Is(err, whatsmeow.ErrNoPushName) {
 		t.Fatalf("%v", err)
 	}
 	if err := b.SendChatPresence(ctx, msg.Info.Chat, types.ChatPresenceComposing, types.ChatPresenceMediaText); err != nil {
