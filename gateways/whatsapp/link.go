@@ -85,7 +85,8 @@ func (l *life) link(r *linking) {
 	l.g.set(linkingNow, nil)
 	store.DeviceProps.Os = proto.String("Hearth") // how the phone lists it
 	l.drain()
-	if err := l.client.ConnectContext(l.ctx); err != nil {
+	l.gone = false
+	if err := l.connect(); err != nil {
 		r.end(fmt.Errorf("%w: WhatsApp is out of reach", ErrLinking))
 		l.g.opt.Log.Warn("cannot connect to link an account", "error", err)
 		return

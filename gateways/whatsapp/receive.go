@@ -38,6 +38,7 @@ type life struct {
 	client  *whatsmeow.Client // nil before there is one, and after its device was removed
 	turns   *turns.Turns
 	signals chan any // what the library told about the connection
+	release func()   // ends what the last connection stands on
 
 	gone     bool // the connection was closed by the other side
 	failures int  // in a row
@@ -119,11 +120,34 @@ func (l *life) once() (time.Duration, error) {
 	l.gone = false
 	l.stuck.clear()
 	l.drain()
-	if err := l.client.ConnectContext(l.ctx); err != nil && !errors.Is(err, whatsmeow.ErrAlreadyConnected) {
+	if err := l.connect(); err != nil {
 		return l.failed(outOfReach, err), nil
 	}
 	defer l.hangUp()
 	return l.keep(), nil
+}
+
+// connect makes a connection, as long as Receive goes on. The connection itself outlives that by its goodbye: the library
+// cannot bear to be cancelled and hung up at once.
+func (l *life) connect() error {
+	if l.release != nil {
+		l.release()
+	}
+	ctx, release := context.WithCancel(context.WithoutCancel(l.ctx))
+	l.release = release
+	done := make(chan error, 1)
+	go func(c *whatsmeow.Client) { done <- c.ConnectContext(ctx) }(l.client)
+	select {
+	case err := <-done:
+		if errors.Is(err, whatsmeow.ErrAlreadyConnected) {
+			return nil
+		}
+		return err
+	case <-l.ctx.Done():
+		release()
+		l.gone = true // whatever it had got to, it ends by itself
+		return errors.Join(l.ctx.Err(), <-done)
+	}
 }
 
 // prepare makes the client if there is none.
@@ -295,6 +319,9 @@ func latestVersion(ctx context.Context) (*store.WAVersionContainer, error) {
 func (l *life) hangUp() {
 	_, s, _ := l.g.now()
 	l.g.set(s, nil)
+	if l.release != nil {
+		defer l.release()
+	}
 	if l.client == nil || l.gone { // the library waits for a new line then, to send once more what was not confirmed
 		return
 	}

@@ -89,7 +89,7 @@ func (s *session) client(ctx context.Context, g *Gateway) (*whatsmeow.Client, er
 	c.EnableDecryptedEventBuffer = true // else what is delivered again cannot be read again, and is acknowledged unread
 	c.UseRetryMessageStore = true       // else who could not read a message before a restart never will (wacli#86)
 	c.ManualHistorySyncDownload = true  // old messages are no input
-	c.BackgroundEventCtx = ctx
+	c.BackgroundEventCtx = context.WithoutCancel(ctx)
 	if g.opt.Hook != nil {
 		g.opt.Hook(c)
 	}
