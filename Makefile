@@ -17,14 +17,18 @@ BENCH     ?= .
 BENCHTIME ?= 1s
 
 # make torture TORTUREFLAGS='-torture 500 -v': how often the program is killed; the tests named Torture take the flag.
-TORTUREPKGS  ?= ./cmd/hearth
+TORTUREPKGS  ?= ./cmd/hearth ./gateways/outbox
 TORTUREFLAGS ?= -torture 50 -timeout 30m
 
+# make torture CUTS=500: how often the power is cut, and how often under a disk that only pretends to flush.
+CUTS    ?= 200
+LIECUTS ?= 60
+
 .DEFAULT_GOAL := build
-.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench torture release clean
+.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench torture peers release arm64 clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## */\1\t/' | expand -t 10
+	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):[^#]*## */\1\t/' | expand -t 10
 
 run: build ## build, and talk to it here: no config, no account, no model
 	@bin/hearth chat
@@ -64,9 +68,16 @@ bench: ## the figures of docs/benchmarks.md; PKGS=./cmd/hearth for those of the 
 
 torture: ## kill -9 at random moments, and look for what was lost or done twice
 	$(GO) test -tags $(TAGS) -count=1 -run Torture $(TORTUREPKGS) $(TORTUREFLAGS)
+	$(GO) test -tags $(TAGS) -count=1 -run PowerCut ./cmd/hearth -timeout 30m -cuts $(CUTS) -liecuts $(LIECUTS)
+
+peers: ## clients, a server and a parser of others that judge the Telegram gateway; needs nodejs, npm, python-telegram-bot 13
+	@GO='$(GO)' TAGS='$(TAGS)' .ci/peers/run
 
 release: ## dist/hearth-VERSION-linux-{amd64,arm64,arm}
 	@GO='$(GO)' TAGS='$(TAGS)' VERSION='$(VERSION)' .ci/release
+
+arm64: ## the binary for a Pi, built and run here under qemu
+	@GO='$(GO)' TAGS='$(TAGS)' .ci/arm64
 
 clean: ## what was built here; the build cache is kept
 	rm -rf bin dist

@@ -2,12 +2,15 @@ package brain
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"hearth/skills"
 	"hearth/vault"
 )
 
@@ -87,6 +90,35 @@ func TestAlwaysIsNotAskedAgain(t *testing.T) {
 		w.must(w.vault.Do(w.t.Context(), "drop-rule", func(tx *vault.Tx) error { return tx.DropRule(1) }))
 		if again := w.say("and again"); w.state(again) != vault.Waiting {
 			t.Errorf("after the rule was dropped the run is %s", w.state(again))
+		}
+	})
+}
+
+// What always covers is what the question said.
+func TestAlwaysCoversNoOtherUse(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.tools.extra = []skills.Tool{{
+			Name: "fetch", About: "x", Schema: json.RawMessage(textSchema), Effect: skills.Reads, Unknown: "it is read again",
+			Always: func(args json.RawMessage) string { return "page of " + string(args) },
+			Run: func(context.Context, skills.Call, json.RawMessage) (skills.Result, error) {
+				return skills.Result{Text: "read"}, nil
+			},
+		}}
+		w.settings.Permissions = Permissions{Tools: map[string]Permission{"fetch": Ask}}
+		w.use(script(func(_ context.Context, req Request) (Response, error) {
+			if replied(req) > 0 {
+				return say("Read."), nil
+			}
+			return want("fetch", fmt.Sprintf(`{"text":%q}`, strings.Fields(strings.Join(req.Words, " "))[1])), nil
+		}))
+		w.start()
+		w.say("read a")
+		w.must(w.decide(w.openQuestion().ID, vault.ChooseAlways))
+		if again := w.say("read a again"); w.state(again) != vault.Done {
+			t.Errorf("the same use again: the run is %s", w.state(again))
+		}
+		if other := w.say("read b"); w.state(other) != vault.Waiting {
+			t.Errorf("another use: the run is %s", w.state(other))
 		}
 	})
 }

@@ -13,29 +13,37 @@ import (
 
 // answer is a reply with the backend it came from.
 type answer struct {
-	resp    Response
-	backend Backend
+	resp      Response
+	backend   Backend
+	insteadOf string // the model in use, when it was another that answered
 }
 
 // slots bounds the requests a backend gets at a time.
 type slots struct {
 	mu   sync.Mutex
 	free map[string]chan struct{}
+	line map[string][]*turn // those who wait for a backend, in the order they came
 }
 
 // take waits for a place at a backend. The size is the one that was configured when the backend was first used or changed.
-func (s *slots) take(ctx context.Context, b Backend) (release func(), err error) {
+func (s *slots) take(ctx context.Context, b Backend, t *turn) (release func(), err error) {
 	size := max(1, b.Parallel)
 	s.mu.Lock()
 	if s.free == nil {
-		s.free = map[string]chan struct{}{}
+		s.free, s.line = map[string]chan struct{}{}, map[string][]*turn{}
 	}
 	ch := s.free[b.Name]
 	if cap(ch) != size {
 		ch = make(chan struct{}, size)
 		s.free[b.Name] = ch
 	}
+	s.line[b.Name] = append(s.line[b.Name], t)
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.line[b.Name] = slices.DeleteFunc(s.line[b.Name], func(other *turn) bool { return other == t })
+	}()
 	select {
 	case ch <- struct{}{}:
 		return func() { <-ch }, nil
@@ -44,57 +52,19 @@ func (s *slots) take(ctx context.Context, b Backend) (release func(), err error)
 	}
 }
 
-// resting remembers which backends have just failed, so that not every step waits for a dead server again. It is kept per
-// backend, in memory, and short.
-type resting struct {
-	mu    sync.Mutex
-	names map[string]rest
-}
-
-type rest struct {
-	until   time.Time // monotonic
-	refused bool      // asking again helps nothing
-}
-
-func (r *resting) rest(name string, kind FaultKind) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.names == nil {
-		r.names = map[string]rest{}
+// place is where somebody who waits for a backend stands in line, counting those it is working for; 0 = does not wait.
+func (s *slots) place(b Backend, t *turn) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ahead := slices.Index(s.line[b.Name], t)
+	if ahead < 0 {
+		return 0
 	}
-	r.names[name] = rest{until: time.Now().Add(restAfter), refused: kind == Permanent}
+	return max(1, b.Parallel) + ahead + 1
 }
 
-// awake gives those of a chain that are to be asked now. When all rest, those are that may come back by themselves; when
-// all have refused, all are.
-func (r *resting) awake(chain []Backend) []Backend {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := time.Now()
-	for _, rests := range []func(rest) bool{
-		func(x rest) bool { return now.Before(x.until) },
-		func(x rest) bool { return x.refused },
-	} {
-		out := slices.DeleteFunc(slices.Clone(chain), func(b Backend) bool { return rests(r.names[b.Name]) })
-		if len(out) > 0 {
-			return out
-		}
-	}
-	return chain
-}
-
-// wake forgets all failures: the settings have changed.
-func (r *resting) wake() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.names = nil
-}
-
-// waitNotice is how long a message waits for a busy model before its sender is told.
+// waitNotice is how long a message waits for a busy model before its sender is told, and how often that is brought up to date.
 const waitNotice = 3 * time.Second
-
-// restAfter is how long a failed backend is passed over while another one can answer.
-const restAfter = 20 * time.Second
 
 // ask tries the model in use, then its fallbacks. The error is that of the first backend: the one the owner wants.
 func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settings) (answer, error) {
@@ -106,12 +76,26 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 	if offline, ok := s.Backends[OfflineName]; ok && len(p.Steps) > 0 && p.Steps[len(p.Steps)-1].Model == OfflineName {
 		chain = []Backend{offline} // it stood in for the others in this run, so it ends what it began
 	}
+	if chain, err = t.keepHome(ctx, p, s, chain); err != nil {
+		return answer{}, err
+	}
 	if t.broke { // a free model that fails is no reason to spend
 		chain = slices.DeleteFunc(chain, func(b Backend) bool { return !b.free() })
 	}
 	var first error
 	for _, backend := range t.b.resting.awake(chain) {
+		instead := ""
+		if backend.Name != inUse && !backend.Offline {
+			instead = inUse
+			if req, err = t.b.promptFor(ctx, p, s, backend, t.squeeze, false); err != nil { // it may take less, or more
+				return answer{}, err
+			}
+		}
 		a, err := t.askOne(ctx, p, req, backend)
+		if err == nil {
+			t.b.resting.well(backend.Name)
+			a.insteadOf = instead
+		}
 		if err == nil || context.Cause(ctx) != nil {
 			return a, err
 		}
@@ -123,7 +107,7 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 			first = err
 		}
 		t.log.Warn("a model failed", "model", backend.Name, "error", err)
-		t.b.resting.rest(backend.Name, fault.Kind)
+		t.b.resting.rest(backend.Name, fault)
 	}
 	if first == nil {
 		first = &ModelError{Kind: Permanent, Human: fmt.Sprintf("The model %q is not configured.", inUse), Err: fmt.Errorf("no backend called %s", inUse)}
@@ -132,31 +116,58 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 }
 
 func (t *turn) askOne(ctx context.Context, p vault.Progress, req Request, backend Backend) (answer, error) {
-	// A person who waits behind somebody else's long answer is told so, once.
-	stop := t.noticeLater(ctx, p, waitNotice)
-	release, err := t.b.slots.take(ctx, backend)
-	stop()
+	// A person who waits behind somebody else's long answer is told so.
+	stop := t.noticeLater(ctx, p, backend)
+	release, err := t.b.slots.take(ctx, backend, t)
+	told := stop()
 	if err != nil {
 		return answer{}, err
 	}
 	defer release()
+	if told {
+		if err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, ""); err != nil {
+			return answer{}, err
+		}
+	}
 	req.MaxTokens = backend.MaxTokens
 	resp, err := backend.Model.Generate(ctx, req, nil)
 	return answer{resp: resp, backend: backend}, err
 }
 
-// noticeLater tells the sender that the run waits, unless stop is called before.
-func (t *turn) noticeLater(ctx context.Context, p vault.Progress, after time.Duration) (stop func()) {
+// noticeLater tells the sender that the run waits, and for how many others, until stop is called; that tells whether it did.
+func (t *turn) noticeLater(ctx context.Context, p vault.Progress, backend Backend) (stop func() (told bool)) {
 	if p.Run.Trigger != "message" {
-		return func() {}
+		return func() bool { return false }
 	}
-	timer := time.AfterFunc(after, func() {
-		err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, "One moment: I am busy with something else, yours comes next.")
-		if err != nil && ctx.Err() == nil {
-			t.log.Error("cannot tell that a run waits", "error", err)
+	ctx, cancel := context.WithCancel(ctx)
+	var telling sync.WaitGroup
+	told := false
+	telling.Go(func() {
+		for waitFor(ctx, waitNotice) == nil {
+			place := t.b.slots.place(backend, t)
+			if place == 0 {
+				continue // it is about to be served
+			}
+			told = true
+			if err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, inLine(place)); err != nil && ctx.Err() == nil {
+				t.log.Error("cannot tell that a run waits", "error", err)
+			}
 		}
 	})
-	return func() { timer.Stop() }
+	return func() bool {
+		cancel()
+		telling.Wait()
+		return told
+	}
+}
+
+// inLine says how many are served before.
+func inLine(place int) string {
+	ordinals := []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
+	if place > len(ordinals) {
+		return fmt.Sprintf("One moment: I am busy with something else; %d are in line before you.", place-1)
+	}
+	return fmt.Sprintf("One moment: I am busy with something else; you are %s in line.", ordinals[place-1])
 }
 
 // How long and how often a model is asked again before the run is given up.
@@ -167,6 +178,7 @@ const (
 	maxSqueeze   = 4
 	maxResamples = 2
 	tellAt       = 3 // tries, after which the person is told that there is trouble
+	askAt        = 2 // tries, after which the owner is asked about the cloud
 )
 
 // failed decides what a failed model call means for the run: shorter, again, later, or told.
@@ -187,9 +199,12 @@ func (t *turn) failed(ctx context.Context, p vault.Progress, s *Settings, err er
 		if t.outage.IsZero() {
 			t.outage = time.Now()
 		}
-		if time.Since(t.outage) < maxOutage {
+		if time.Since(t.outage) < maxOutage && (t.away == "" || t.tries < askAt) {
 			return false, t.pause(ctx, p, fault)
 		}
+	}
+	if t.away != "" {
+		return t.askCloud(ctx, p, s, fault)
 	}
 	return t.withoutModel(ctx, p, s, fault)
 }
@@ -201,7 +216,7 @@ func (t *turn) pause(ctx context.Context, p vault.Progress, fault *ModelError) e
 	if fault.After > 0 {
 		wait = min(fault.After, maxOutage)
 	}
-	if t.tries++; t.tries == tellAt && p.Run.Trigger == "message" {
+	if t.tries++; t.tries >= tellAt && p.Run.Trigger == "message" {
 		if err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, fault.Human+" I keep trying."); err != nil {
 			return err
 		}
@@ -215,19 +230,40 @@ func (t *turn) pause(ctx context.Context, p vault.Progress, fault *ModelError) e
 // withoutModel is the last resort. The built-in model may still understand a reminder or a question to the memory;
 // otherwise the person is told what is wrong, and what is done already stands in the answer.
 func (t *turn) withoutModel(ctx context.Context, p vault.Progress, s *Settings, fault *ModelError) (over bool, err error) {
-	if offline, ok := s.Backends[OfflineName]; ok && len(p.Calls) == 0 {
-		req, err := t.b.prompt(ctx, p, s, t.squeeze)
-		if err != nil {
-			return false, err
-		}
-		resp, err := offline.Model.Generate(ctx, req, nil)
-		if err == nil && len(resp.Calls) > 0 {
-			return t.commit(ctx, p, answer{resp: resp, backend: offline}, s, t.b.now())
-		}
+	if did, over, err := t.standIn(ctx, p, s); did || err != nil {
+		return over, err
 	}
-	words := fault.Human + " Ask me again later; reminders, memory and lists work all the same."
-	if fault.Kind == Permanent {
-		words = fault.Human + " Until somebody mends that, reminders, memory and lists work all the same."
+	return t.giveUp(ctx, p, fault)
+}
+
+// standIn lets the built-in model do what it understands, unless something is done already. did: it has.
+func (t *turn) standIn(ctx context.Context, p vault.Progress, s *Settings) (did, over bool, err error) {
+	offline, ok := s.Backends[OfflineName]
+	if !ok || len(p.Calls) > 0 {
+		return false, false, nil
+	}
+	req, err := t.b.prompt(ctx, p, s, t.squeeze)
+	if err != nil {
+		return false, false, err
+	}
+	resp, err := offline.Model.Generate(ctx, req, nil)
+	if err != nil || len(resp.Calls) == 0 {
+		return false, false, nil //nolint:nilerr // then it is told what is wrong with the others
+	}
+	over, err = t.commit(ctx, p, answer{resp: resp, backend: offline}, s, t.b.now())
+	return true, over, err
+}
+
+// giveUp tells what is wrong. What works without a model is said once in an outage.
+func (t *turn) giveUp(ctx context.Context, p vault.Progress, fault *ModelError) (over bool, err error) {
+	words := fault.Human
+	switch first := t.b.resting.tell(p.Conversation.ID); {
+	case first && fault.Kind == Permanent:
+		words += " Until somebody mends that, reminders, memory and lists work all the same."
+	case first:
+		words += " Ask me again later; reminders, memory and lists work all the same."
+	case fault.Kind != Permanent:
+		words += " Ask me again later."
 	}
 	end := vault.Ending{State: vault.Failed, Reason: "no answer from a model: " + shorten(fault.Error(), 200), Reply: withReceipts(words, p.Calls)}
 	return true, t.b.vault.EndRun(ctx, p.Run.ID, end)

@@ -87,12 +87,12 @@ func TestAnOutageOfHalfAMinute(t *testing.T) {
 		w.start()
 		run := w.say("are you awake?")
 		sleep(5 * time.Second)
-		if got := w.sent(run, vault.Notice); len(got) != 1 || got[0] != "The model server says no. I keep trying." {
+		if got := w.sent(run, vault.Status); len(got) != 1 || got[0] != "The model server says no. I keep trying." {
 			t.Errorf("after five seconds told %q", got)
 		}
 		sleep(25*time.Second + longestRetry*5/4)
-		if got := w.answer(run); got != "Wide awake." || len(w.sent(run, vault.Notice)) != 1 {
-			t.Errorf("the answer is %q, the notices %q", got, w.sent(run, vault.Notice))
+		if got := w.answer(run); got != "Wide awake." || len(w.sent(run, vault.Status)) > 1 {
+			t.Errorf("the answer is %q, the notices %q", got, w.sent(run, vault.Status))
 		}
 		if m.count() > 10 {
 			t.Errorf("%d requests in half a minute", m.count())
@@ -162,7 +162,7 @@ func TestDUR05TheFallbackGoesOn(t *testing.T) {
 		w.backends(Backend{Name: "home", Model: home}, Backend{Name: "spare", Model: spare}, builtIn())
 		w.start()
 		run := w.say("ship the parcel")
-		if got := w.answer(run); got != "Shipped." || len(w.tools.acted) != 1 || w.tools.count("note") != 1 {
+		if got := w.answer(run); got != "Shipped.\n\n(Answered by the model spare, because home could not.)" || len(w.tools.acted) != 1 || w.tools.count("note") != 1 {
 			t.Errorf("it answers %q, acted %d times", got, len(w.tools.acted))
 		}
 		if n := len(results(spare.requests[0])); n != 2 || spare.count() != 1 {
@@ -233,7 +233,7 @@ func TestAFallbackForBadReplies(t *testing.T) {
 		home := record(func(context.Context, Request) (Response, error) { return Response{}, fault(BadReply) })
 		w.backends(Backend{Name: "home", Model: home}, Backend{Name: "spare", Model: steps(say("Hello."))})
 		w.start()
-		if got := w.answer(w.say("hello")); got != "Hello." || home.count() != 1+maxResamples {
+		if got := w.answer(w.say("hello")); !strings.HasPrefix(got, "Hello.\n") || home.count() != 1+maxResamples {
 			t.Errorf("%q after %d requests", got, home.count())
 		}
 	})
@@ -277,13 +277,13 @@ func TestSlots(t *testing.T) {
 		var s slots
 		ctx, cancel := context.WithCancelCause(t.Context())
 		b := Backend{Name: "home", Parallel: 1}
-		release, err := s.take(ctx, b)
+		release, err := s.take(ctx, b, &turn{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := make(chan error, 1)
 		go func() {
-			_, err := s.take(ctx, b)
+			_, err := s.take(ctx, b, &turn{})
 			got <- err
 		}()
 		synctest.Wait()
@@ -298,13 +298,13 @@ func TestSlots(t *testing.T) {
 		}
 		b.Parallel = 2
 		for range 2 {
-			if _, err := s.take(t.Context(), b); err != nil {
+			if _, err := s.take(t.Context(), b, &turn{}); err != nil {
 				t.Error(err)
 			}
 		}
 		release()
 		zero := Backend{Name: "zero"}
-		if _, err := s.take(t.Context(), zero); err != nil {
+		if _, err := s.take(t.Context(), zero, &turn{}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -43,6 +43,9 @@ type Brain struct {
 
 	mu     sync.Mutex
 	active map[*work]struct{}
+
+	audited time.Time // when the ends of runs were looked at last; monotonic
+	proven  int64     // the run up to which they were
 }
 
 // work is one life of a run in hand. A run that parks and is taken up again at once has two of them for a moment, so the
@@ -106,6 +109,37 @@ func (b *Brain) Run(ctx context.Context) error {
 		if err := b.endStopped(ctx); err != nil && ctx.Err() == nil {
 			b.log.Error("cannot look for stopped runs", "error", err)
 		}
+		if time.Since(b.audited) >= auditEvery {
+			b.audit(ctx)
+		}
+	}
+}
+
+// auditEvery is how often all runs are held against the rule that none ends without a word.
+const auditEvery = 10 * time.Minute
+
+// audit mends what a fault of ours left astray, and says so in the log.
+func (b *Brain) audit(ctx context.Context) {
+	b.audited = time.Now()
+	found, upTo, err := b.vault.Audit(ctx, b.proven, func(run int64) bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for w := range b.active {
+			if w.run == run {
+				return true
+			}
+		}
+		return false
+	})
+	if err != nil {
+		if ctx.Err() == nil {
+			b.log.Error("cannot audit the runs", "error", err)
+		}
+		return
+	}
+	b.proven = upTo
+	for _, f := range found {
+		b.log.Error("a run was astray and is mended", "run", f.Run, "fault", f.Fault)
 	}
 }
 

@@ -32,7 +32,7 @@ var claims = []claim{
 	},
 	{
 		words: regexp.MustCompile(`(?i)\bi('ve| have) (now |just )?(written|created|saved) (it |this |that |them )?(to |in |into )?(a |the |your )?(file|note)\b`),
-		tools: []string{"write_file"},
+		tools: []string{"write_file", "run_command"},
 		note:  "(No file was written by this.)",
 	},
 	{
@@ -75,6 +75,9 @@ func unsupported(words string, calls []vault.Call) string {
 	}
 	return ""
 }
+
+// denial is what small models say when they do not see their tools.
+var denial = regexp.MustCompile(`(?i)\bi (do not|don't|currently do not|currently don't) (currently )?have (access to )?(any |a |an |the |such a |such )?(\w+ )?(tools?|functions?)\b|\bi('m| am)? ?(cannot|can't|unable to|not able to) (set|create|schedule|save|store) (a |an |any |the )?(reminders?|alarms?|notes?|memories)\b|\bno (such )?(tool|function) (is )?available\b`)
 
 // fenced finds calls in the forms that small models write them in.
 var (

@@ -1,11 +1,7 @@
 package brain
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -18,9 +14,9 @@ import (
 // checked here.
 type judge struct {
 	tools   skills.Set
-	permit  func(t skills.Tool, hash string) Permission
-	expires time.Time // of the questions it raises
-	offline bool      // the reply is the built-in model's, which makes no false claims
+	permit  func(t skills.Tool, about string) Permission // about: what always would cover
+	expires time.Time                                    // of the questions it raises
+	offline bool                                         // the reply is the built-in model's, which makes no false claims
 }
 
 // verdict is what becomes of a reply.
@@ -44,7 +40,7 @@ func (j judge) step(p vault.Progress, resp Response) verdict {
 		}
 	}
 	if len(calls) > 0 {
-		j.propose(&v, calls)
+		j.propose(&v, calls, originOf(p, 0))
 		return v
 	}
 	if v.note = j.objection(p, resp, v.text); v.note != "" {
@@ -59,11 +55,11 @@ func (j judge) step(p vault.Progress, resp Response) verdict {
 }
 
 // propose checks each call. What is refused is stored with its reason as the result, so that the model learns of it.
-func (j judge) propose(v *verdict, calls []ToolCall) {
+func (j judge) propose(v *verdict, calls []ToolCall, origin string) {
 	waiting, runnable := 0, 0
 	twice := map[string]bool{}
 	for i, c := range calls {
-		call := j.check(c)
+		call := j.check(c, origin)
 		if key := vault.CallHash(call.Tool, call.Args); !call.State.Ended() {
 			if twice[key] {
 				continue // a reply that says the same thing twice means it once
@@ -84,7 +80,7 @@ func (j judge) propose(v *verdict, calls []ToolCall) {
 	v.park = waiting > 0 && runnable == 0
 }
 
-func (j judge) check(c ToolCall) vault.Call {
+func (j judge) check(c ToolCall, origin string) vault.Call {
 	tool, ok := j.tools.Named(c.Name)
 	if !ok {
 		return refused(c.Name, "", vault.Broken, fmt.Sprintf("There is no tool called %q. The tools are: %s.", shorten(c.Name, 40), strings.Join(j.names(), ", ")))
@@ -94,15 +90,19 @@ func (j judge) check(c ToolCall) vault.Call {
 		return refused(tool.Name, tool.Effect, vault.Broken, "Not done: "+err.Error()+".")
 	}
 	call := vault.Call{Tool: tool.Name, Args: string(args), Effect: string(tool.Effect), State: vault.Proposed}
-	switch j.permit(tool, vault.CallHash(tool.Name, string(args))) {
+	about := ""
+	if tool.Always != nil {
+		about = tool.Always(args)
+	}
+	switch j.permit(tool, about) {
 	case Off:
 		return refused(c.Name, tool.Effect, vault.Broken, fmt.Sprintf("There is no tool called %q here. The tools are: %s.", c.Name, strings.Join(j.names(), ", ")))
 	case Deny:
 		return refused(c.Name, tool.Effect, vault.Denied, "Not done: the owner's settings do not allow this here. Do not try it in another way; say so.")
 	case Ask:
 		call.Ask = &vault.Question{
-			Text:    fmt.Sprintf("May I do this? %s", describe(tool.Name, args)),
-			Choices: []string{vault.ChooseApprove, vault.ChooseDeny, vault.ChooseAlways}, Expires: j.expires,
+			Text:    fmt.Sprintf("May I do this? %s", describe(tool.Name, args)) + behind(origin),
+			Choices: []string{vault.ChooseApprove, vault.ChooseDeny, vault.ChooseAlways}, About: about, Expires: j.expires,
 		}
 	}
 	return call
@@ -130,35 +130,6 @@ func callName(tool string) string {
 	return tool[:min(len(tool), 60)]
 }
 
-// describe shows a person exactly what would be done: every argument, whole.
-func describe(tool string, args json.RawMessage) string {
-	var fields map[string]any
-	dec := json.NewDecoder(bytes.NewReader(args))
-	dec.UseNumber() // 1000000 and not 1e+06
-	if err := dec.Decode(&fields); err != nil || len(fields) == 0 {
-		return tool
-	}
-	lines := []string{tool}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		// Further lines of a value are set in, so that it cannot look like another argument.
-		lines = append(lines, name+": "+strings.ReplaceAll(visible(fmt.Sprint(fields[name])), "\n", "\n    "))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// visible shows control characters, and those that turn the direction of a text, as what they are.
-func visible(s string) string {
-	var out strings.Builder
-	for _, r := range s {
-		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
-			fmt.Fprintf(&out, "<%U>", r)
-			continue
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
-}
-
 // known reports whether a name is a tool that may be seen here.
 func (j judge) known(name string) bool {
 	tool, ok := j.tools.Named(name)
@@ -177,16 +148,17 @@ func (j judge) names() []string {
 
 // Notes that the program gives the model, at most one of each kind a run.
 const (
-	noteEmpty = "Your reply was empty. Answer the person in one or two sentences."
-	noteLost  = "Your tool call could not be read. Call the tool again with complete JSON arguments, or answer in words."
-	noteCut   = "Your reply was cut off at the length limit. Answer again, shorter."
-	noteClaim = "You said that something was stored or done, but no tool was called, so nothing happened. Call the tool now, or say that it was not done."
-	noteRaw   = "Your reply held a tool call written as text. Call the tool properly, or answer the person in plain words."
+	noteEmpty  = "Your reply was empty. Answer the person in one or two sentences."
+	noteLost   = "Your tool call could not be read. Call the tool again with complete JSON arguments, or answer in words."
+	noteCut    = "Your reply was cut off at the length limit. Answer again, shorter."
+	noteClaim  = "You said that something was stored or done, but no tool was called, so nothing happened. Call the tool now, or say that it was not done."
+	noteDenial = "You do have tools. If one of them does what the person asked for, call it now; otherwise give your answer again."
+	noteRaw    = "Your reply held a tool call written as text. Call the tool properly, or answer the person in plain words."
 )
 
 // objection finds what a model must mend before its words can be an answer; "" when they can. Each is made once a run.
 func (j judge) objection(p vault.Progress, resp Response, words string) string {
-	note := ""
+	note, more := "", ""
 	switch {
 	case resp.Lost:
 		note = noteLost
@@ -197,16 +169,26 @@ func (j judge) objection(p vault.Progress, resp Response, words string) string {
 	case words == "":
 		note = noteEmpty
 	case !j.offline && looksRaw(words, j.known):
-		note = noteRaw
+		note, more = noteRaw, j.list()
+	case !j.offline && len(p.Calls) == 0 && denial.MatchString(words) && j.list() != "":
+		note, more = noteDenial, j.list()
 	case !j.offline && unsupported(words, p.Calls) != "":
 		note = noteClaim
 	}
 	for _, s := range p.Steps {
-		if s.Kind == "note" && s.Text == note {
+		if s.Kind == "note" && note != "" && strings.HasPrefix(s.Text, note) {
 			return ""
 		}
 	}
-	return note
+	return note + more
+}
+
+// list names the tools for a note; "" when there are none.
+func (j judge) list() string {
+	if names := j.names(); len(names) > 0 {
+		return " The tools are: " + strings.Join(names, ", ") + "."
+	}
+	return ""
 }
 
 // ending composes the answer: the model's words if they can be shown, what the program did, and a word against a claim that

@@ -321,16 +321,57 @@ func TestLOOP16EmptyAnswers(t *testing.T) {
 // Each objection is made once a run, whatever the model answers.
 func TestObjectionsAreMadeOnce(t *testing.T) {
 	j := newJudge(t)
-	for _, note := range []string{noteEmpty, noteLost, noteCut, noteClaim, noteRaw} {
-		resp := map[string]Response{noteEmpty: say(""), noteLost: {Lost: true}, noteCut: {Cut: true}, noteClaim: say("I've set a reminder."), noteRaw: say("<tool_call>")}[note]
+	for _, note := range []string{noteEmpty, noteLost, noteCut, noteClaim, noteRaw, noteDenial} {
+		resp := map[string]Response{noteDenial: say("I have no clue; I don't have any tools."), noteEmpty: say(""), noteLost: {Lost: true}, noteCut: {Cut: true}, noteClaim: say("I've set a reminder."), noteRaw: say("<tool_call>")}[note]
 		first := j.step(vault.Progress{}, resp)
-		if first.note != note || first.end != nil {
+		if !strings.HasPrefix(first.note, note) || first.end != nil {
 			t.Errorf("the first time it says %q, not %q", first.note, note)
 		}
-		told := vault.Progress{Steps: []vault.Step{{N: 0, Kind: "model"}, {N: 1, Kind: "note", Text: note}}}
+		told := vault.Progress{Steps: []vault.Step{{N: 0, Kind: "model"}, {N: 1, Kind: "note", Text: first.note}}}
 		second := j.step(told, resp)
 		if second.note != "" || second.end == nil || second.end.Reply == "" {
 			t.Errorf("%q: the second time it says %q and ends with %+v", note, second.note, second.end)
 		}
 	}
+}
+
+// A model that says that it has no tools is told which it has, once; what it says then stands.
+func TestLOOP14AModelThatDeniesItsTools(t *testing.T) {
+	for words, denies := range map[string]bool{
+		"I'm sorry, I don't have access to a reminder tool.": true, "I do not have any tools for that.": true, "Unfortunately I cannot set reminders.": true, "I'm unable to set a reminder.": true,
+		"No such tool is available.": true, "You have no tools in the shed.": false, "The garden tool is rusty.": false, "I don't have an answer.": false, "I can't see the note.": false,
+	} {
+		inBubble(t, func(w *world) {
+			m := record(func(_ context.Context, req Request) (Response, error) {
+				if replied(req) == 0 {
+					return say(words), nil
+				}
+				return say("Well then."), nil
+			})
+			w.use(m)
+			w.start()
+			run := w.say("remind me")
+			want := words
+			if denies {
+				want = "Well then."
+			}
+			if got := w.answer(run); got != want {
+				t.Errorf("%q: the answer is %q", words, got)
+			}
+			if denies {
+				last := m.last().Messages[len(m.last().Messages)-1].Text
+				if !strings.Contains(last, "You do have tools.") || !strings.Contains(last, "The tools are: look, note, remind, act, send, jobs.") {
+					t.Errorf("%q: the model is told %q", words, last)
+				}
+			}
+		})
+	}
+	inBubble(t, func(w *world) {
+		m := record(steps(say("I do not have any tools for that.")))
+		w.use(m)
+		w.start()
+		if got := w.answer(w.say("hello")); got != "I do not have any tools for that." || m.count() != 2 {
+			t.Errorf("%q after %d requests", got, m.count())
+		}
+	})
 }

@@ -191,21 +191,21 @@ func TestLOOP10AQuickQuestionBesideALongTask(t *testing.T) {
 				long := w.say("start the long haul")
 				quick := w.accept(w.inbound(w.ben, "what time is it?"), w.ben, 0)
 				sleep(2900 * time.Millisecond)
-				if n := len(w.sent(quick, vault.Notice)); n != 0 {
+				if n := len(w.sent(quick, vault.Status)); n != 0 {
 					t.Errorf("%d notices before three seconds are over", n)
 				}
 				sleep(200 * time.Millisecond)
 				if parallel > 1 {
-					if got := w.answer(quick); got != "Tea time." || len(w.sent(quick, vault.Notice)) != 0 {
-						t.Errorf("the answer is %q, the notices %q", got, w.sent(quick, vault.Notice))
+					if got := w.answer(quick); got != "Tea time." || len(w.sent(quick, vault.Status)) != 0 {
+						t.Errorf("the answer is %q, the notices %q", got, w.sent(quick, vault.Status))
 					}
 					return
 				}
-				if got := w.sent(quick, vault.Notice); len(got) != 1 || !strings.Contains(got[0], "yours comes next") {
+				if got := w.sent(quick, vault.Status); len(got) != 1 || !strings.Contains(got[0], "you are second in line") {
 					t.Errorf("the notices are %q", got)
 				}
 				sleep(time.Minute)
-				if got := w.sent(quick, vault.Notice); len(got) != 1 {
+				if got := w.sent(quick, vault.Status); len(got) > 1 {
 					t.Errorf("%d notices in the end", len(got))
 				}
 				if a, b := w.answer(long), w.answer(quick); a != "Done." || b != "Tea time." {

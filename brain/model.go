@@ -105,6 +105,7 @@ type Backend struct {
 	MaxTokens int  // of an answer
 	Parallel  int  // requests at a time
 	Offline   bool // the built-in one
+	Local     bool // what is said to it stays in the owner's own network
 	Price     *Price
 }
 

@@ -96,10 +96,10 @@ func stricter(a, b Permission) bool {
 	return rank[a] < rank[b]
 }
 
-// ruled reports whether an owner has answered "always" to this tool for this person and kind of chat.
-func ruled(rules []vault.Rule, tool string, person int64, chat vault.ChatKind, hash string) bool {
+// ruled reports whether an owner has answered "always" to this use of a tool for this person and kind of chat.
+func ruled(rules []vault.Rule, tool string, person int64, chat vault.ChatKind, about string) bool {
 	for _, r := range rules {
-		if r.Tool == tool && r.Person == person && (r.Chat == "any" || r.Chat == string(chat)) && (r.Hash == "" || r.Hash == hash) {
+		if r.Tool == tool && r.Person == person && (r.Chat == "any" || r.Chat == string(chat)) && (r.About == "" || r.About == about) {
 			return true
 		}
 	}

@@ -78,13 +78,13 @@ func TestRuled(t *testing.T) {
 	rules := []vault.Rule{
 		{Tool: "send", Person: 1, Chat: "private"},
 		{Tool: "act", Person: 1, Chat: "any"},
-		{Tool: "note", Person: 1, Chat: "private", Hash: "h"},
+		{Tool: "note", Person: 1, Chat: "private", About: "use of h"},
 	}
 	for _, tt := range []struct {
 		tool   string
 		person int64
 		chat   vault.ChatKind
-		hash   string
+		about  string
 		want   bool
 	}{
 		{"send", 1, vault.Private, "x", true},
@@ -93,11 +93,11 @@ func TestRuled(t *testing.T) {
 		{"look", 1, vault.Private, "x", false},
 		{"act", 1, vault.Group, "x", true},
 		{"act", 2, vault.Group, "x", false},
-		{"note", 1, vault.Private, "h", true},
+		{"note", 1, vault.Private, "use of h", true},
 		{"note", 1, vault.Private, "x", false},
 	} {
-		if got := ruled(rules, tt.tool, tt.person, tt.chat, tt.hash); got != tt.want {
-			t.Errorf("ruled(%s, person %d, %s, %s) = %v, want %v", tt.tool, tt.person, tt.chat, tt.hash, got, tt.want)
+		if got := ruled(rules, tt.tool, tt.person, tt.chat, tt.about); got != tt.want {
+			t.Errorf("ruled(%s, person %d, %s, %s) = %v, want %v", tt.tool, tt.person, tt.chat, tt.about, got, tt.want)
 		}
 	}
 }

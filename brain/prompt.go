@@ -30,29 +30,40 @@ const (
 
 // prompt builds the request for a run's next step. squeeze shortens it further after a server found it too long.
 func (b *Brain) prompt(ctx context.Context, p vault.Progress, s *Settings, squeeze int) (Request, error) {
-	block, err := b.block(ctx, p, s)
-	if err != nil {
-		return Request{}, err
-	}
 	inUse, err := s.modelInUse(ctx, b.vault)
 	if err != nil {
 		return Request{}, err
 	}
-	req := Request{System: system(s.Persona), Now: b.now().In(s.zone(p.Person))}
-	for _, t := range b.tools.All() {
-		if s.Permissions.Of(t, p.Person, p.Conversation.Kind) != Off {
-			req.Tools = append(req.Tools, ToolSpec{Name: t.Name, About: t.About, Schema: t.Schema})
-		}
+	return b.promptFor(ctx, p, s, s.Backends[inUse], squeeze, squeeze == 0)
+}
+
+// promptFor does so for one backend. keep: where the history begins for it is where it begins from now on.
+func (b *Brain) promptFor(ctx context.Context, p vault.Progress, s *Settings, backend Backend, squeeze int, keep bool) (Request, error) {
+	block, err := b.block(ctx, p, s)
+	if err != nil {
+		return Request{}, err
 	}
-	backend := s.Backends[inUse]
 	if backend.Window != nil {
 		backend.Context = backend.Window(ctx)
+	}
+	lean := isLean(backend)
+	req := Request{System: system(s.Persona, lean), Now: b.now().In(s.zone(p.Person))}
+	for _, t := range b.tools.All() {
+		about, ok := t.Told()
+		if !ok || s.Permissions.Of(t, p.Person, p.Conversation.Kind) == Off {
+			continue
+		}
+		spec := ToolSpec{Name: t.Name, About: about, Schema: t.Schema}
+		if lean {
+			spec = leanSpec(spec, len(about)-len(t.About))
+		}
+		req.Tools = append(req.Tools, spec)
 	}
 	room := budget(backend, fixedSize(req), squeeze)
 	run := renderRun(p, block, room/6)
 	run = fit(run, room)
 	req.Words = wordsOf(p, run)
-	past, err := b.past(ctx, p, room-size(run), room/6, squeeze == 0)
+	past, err := b.past(ctx, p, room-size(run), room/6, keep)
 	if err != nil {
 		return Request{}, err
 	}
@@ -79,8 +90,11 @@ func wordsOf(p vault.Progress, run []Msg) []string {
 	return out
 }
 
-func system(persona string) string {
+func system(persona string, lean bool) string {
 	out := strings.TrimSpace(instructions)
+	if lean {
+		out, persona = strings.TrimSpace(leanInstructions), shorten(persona, leanPersona)
+	}
 	if persona = strings.TrimSpace(persona); persona != "" {
 		out += "\n\nThe owner's wishes for how you are:\n" + persona
 	}

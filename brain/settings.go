@@ -10,13 +10,14 @@ import (
 
 // Settings are what the owner decides, as handed over by the configuration.
 type Settings struct {
-	Backends    map[string]Backend // by their name in the YAML file; the built-in one is called offline
-	Model       string             // the one to use
-	Fallback    []string           // tried in this order; offline is always the last
-	Persona     string
-	Zone        *time.Location // the household's
-	Limits      Limits
-	Permissions Permissions
+	Backends      map[string]Backend // by their name in the YAML file; the built-in one is called offline
+	Model         string             // the one to use
+	Fallback      []string           // tried in this order; offline is always the last
+	CloudFallback CloudFallback
+	Persona       string
+	Zone          *time.Location // the household's
+	Limits        Limits
+	Permissions   Permissions
 }
 
 // Limits bound a run. Zero values are replaced by the defaults of the YAML file.

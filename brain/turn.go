@@ -22,6 +22,7 @@ type turn struct {
 	squeeze   int       // how often the prompt turned out too long
 	resamples int       // how often a server could not read its model's reply
 	tries     int       // in the present outage
+	away      string    // a model outside the house that the run may not use unasked
 	outage    time.Time // since when no backend answers; monotonic
 }
 
@@ -139,19 +140,27 @@ func (t *turn) callFor(p vault.Progress, c vault.Call, s *Settings) skills.Call 
 		Key: fmt.Sprintf("call:%d", c.ID), Run: p.Run.ID, Person: p.Person, Conversation: p.Conversation, To: p.Run.To,
 		Now: t.b.now().In(zone), Said: p.Run.Queued.In(zone), Zone: zone,
 	}
-	for _, earlier := range p.Calls {
-		if earlier.State == vault.Finished && earlier.ID != c.ID && foreign[earlier.Tool] {
-			call.Origin = "from what " + earlier.Tool + " returned"
-		}
-	}
+	call.Origin = originOf(p, c.ID)
 	for _, m := range p.Messages {
 		call.Message, call.Said = m.ID, m.Sent.In(zone)
-		if m.Forwarded != "" {
-			call.Origin = "forwarded from " + name(m.Forwarded)
-		}
 	}
 	call.Words = ownWords(p.Messages)
 	return call
+}
+
+// originOf says whose words are in a run besides the person's own, before a call that may follow from them; "" = nobody's.
+func originOf(p vault.Progress, call int64) (origin string) {
+	for _, earlier := range p.Calls {
+		if earlier.State == vault.Finished && earlier.ID != call && foreign[earlier.Tool] {
+			origin = "from what " + earlier.Tool + " returned"
+		}
+	}
+	for _, m := range p.Messages {
+		if m.Forwarded != "" {
+			origin = "forwarded from " + name(m.Forwarded)
+		}
+	}
+	return origin
 }
 
 // ownWords is what the person wrote, without what they only passed on.
@@ -204,6 +213,7 @@ func (t *turn) commit(ctx context.Context, p vault.Progress, a answer, s *Settin
 	if err != nil {
 		return false, err
 	}
+	nameModel(a, verdict.end)
 	usd, known := a.backend.Cost(a.resp.In, a.resp.Out)
 	done := vault.StepDone{
 		Step: vault.Step{
@@ -226,9 +236,12 @@ func (t *turn) verdict(ctx context.Context, p vault.Progress, a answer, s *Setti
 	}
 	j := judge{
 		tools: t.b.tools, expires: t.b.now().Add(approvalLife), offline: a.backend.Offline,
-		permit: func(tool skills.Tool, hash string) Permission {
+		permit: func(tool skills.Tool, about string) Permission {
 			perm := s.Permissions.Of(tool, p.Person, p.Conversation.Kind)
-			if perm == Ask && ruled(rules, tool.Name, p.Person.ID, p.Conversation.Kind, hash) {
+			if _, ok := tool.Told(); !ok {
+				return Off
+			}
+			if perm == Ask && ruled(rules, tool.Name, p.Person.ID, p.Conversation.Kind, about) {
 				return Allow
 			}
 			return perm

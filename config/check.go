@@ -14,6 +14,7 @@ func (c *Config) check(r *reader) {
 	c.checkModels(r)
 	c.checkChoice(r)
 	c.checkExceptions(r)
+	c.checkFolders(r)
 	for path, dir := range map[string]string{"vault.dir": c.Vault.Dir, "skills.dir": c.Skills.Dir, "skills.workspace": c.Skills.Workspace} {
 		if dir == "" {
 			r.mind(path, "has no default, since neither HOME nor XDG_DATA_HOME is set; set one of them, or write the folder in full", "")

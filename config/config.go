@@ -100,7 +100,9 @@ type Model struct {
 	KeepAlive time.Duration `koanf:"keep_alive"` // Forever never unloads, 0 unloads at once
 	MaxTokens int           `koanf:"max_tokens"`
 	Think     bool          `koanf:"think"`
-	Tools     string        `koanf:"tools"` // auto, native, schema or off
+	// Temperature is nil when the server's own holds.
+	Temperature *float64 `koanf:"temperature"`
+	Tools       string   `koanf:"tools"` // auto, native, schema or off
 	// FirstTokenTimeout covers waiting, loading and reading the prompt; IdleTimeout the pauses after the first word.
 	FirstTokenTimeout time.Duration `koanf:"first_token_timeout"`
 	IdleTimeout       time.Duration `koanf:"idle_timeout"`

@@ -151,6 +151,10 @@ var keys = []key{
 	},
 	{path: "brain.models.*.think", kind: yesNoKind{}, preset: "false", also: []string{"thinking", "reasoning"}, doc: "Let it reason before it answers: better and much slower."},
 	{
+		path: "brain.models.*.temperature", kind: amountKind{max: 2}, example: "0.7", also: []string{"temp"},
+		doc: "How freely it chooses its words, 0 to 2. Left out: as its server does it.",
+	},
+	{
 		path: "brain.models.*.tools", kind: choiceKind{values: []string{"auto", "native", "schema", "off"}, off: "off"}, preset: "auto",
 		doc: "auto | native | schema (for models that do not know tools) | off.",
 	},
@@ -175,13 +179,14 @@ var keys = []key{
 	{path: "brain.limits.parallel", kind: wholeKind{min: 1}, preset: "1", also: []string{"concurrency", "workers"}, doc: "Calls to one model server at a time."},
 
 	{path: "skills", shape: section, also: []string{"tools"}, doc: "What the agent may do."},
-	{path: "skills.dir", kind: pathKind{}, preset: "~/.local/share/hearth/skills", also: []string{"path", "folder"}, doc: "Folders with a SKILL.md each."},
-	{path: "skills.workspace", kind: pathKind{}, preset: "~/.local/share/hearth/workspace", doc: "The only folder whose files it reads and writes."},
+	{path: "skills.dir", kind: pathKind{}, preset: "~/.local/share/hearth/skills", also: []string{"path", "folder"}, doc: "Installed skills: folders with a SKILL.md each, which only you put there. Apart from the workspace."},
+	{path: "skills.workspace", kind: pathKind{}, preset: "~/.local/share/hearth/workspace", doc: "The only folder whose files it reads and writes, and in which commands run."},
 	{
 		path: "skills.permissions", shape: table, kind: choiceKind{values: permissions, off: "off"}, preset: `{send: ask, run_command: "off", "*": allow}`,
 		also: []string{"permission", "policy"},
 		doc: "By tool: off (nobody sees it) | deny | ask (the owner is asked) | allow. Names may hold * and ?; the most specific name wins. " +
-			"What you write adds to these defaults. In groups less is allowed.",
+			"What you write adds to these defaults. In groups less is allowed. What is not on by default, as run_command, is " +
+			"switched on by its own name only; commands run in a sandbox, without network.",
 	},
 	{path: "skills.permissions_for", shape: rows, also: []string{"permission_for", "exceptions"}, doc: "Exceptions by person and kind of chat."},
 	{path: "skills.permissions_for[].person", kind: textKind{line: true}, example: "Me", also: []string{"name", "who"}, doc: "A name from people."},

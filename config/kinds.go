@@ -179,18 +179,20 @@ func (k wholeKind) read(v value, _ surroundings) (any, error) {
 	return int(number), nil
 }
 
-type amountKind struct{}
+type amountKind struct {
+	max float64 // 0: a lot
+}
 
 func (amountKind) wants() string { return "a number such as 0.25" }
 
-func (amountKind) read(v value, _ surroundings) (any, error) {
+func (k amountKind) read(v value, _ surroundings) (any, error) {
 	number, err := parseNumber(v)
 	switch {
 	case err != nil:
 		return nil, refuse(v.quoted(), " is not a number; write one such as 0.25, without a currency sign")
 	case number < 0:
 		return nil, refuse(v.quoted(), " is less than nothing; it must be 0 or more")
-	case number > 1e9:
+	case number > 1e9, k.max > 0 && number > k.max:
 		return nil, refuse(v.quoted(), " is too large")
 	}
 	return number, nil

@@ -251,13 +251,13 @@ func TestWhichFileCounts(t *testing.T) {
 
 func TestFolders(t *testing.T) {
 	t.Parallel()
-	path := write(t, "vault: {dir: data}\nskills: {dir: ~, workspace: ~/w/../x}\n")
+	path := write(t, "vault: {dir: data}\nskills: {dir: ~/s, workspace: ~/w/../x}\n")
 	c, err := Load(path, home(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := []string{c.Vault.Dir, c.Skills.Dir, c.Skills.Workspace}
-	if diff := cmp.Diff([]string{filepath.Join(filepath.Dir(path), "data"), "/home/ana", "/home/ana/x"}, got); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(filepath.Dir(path), "data"), "/home/ana/s", "/home/ana/x"}, got); diff != "" {
 		t.Errorf("folders (-want +got):\n%s", diff)
 	}
 	c = load(t, "", "XDG_DATA_HOME=/data")

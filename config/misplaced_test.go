@@ -143,10 +143,10 @@ people:
 			`1: people.telegram: 1 belongs to A already; an id can be one person's only`,
 		}},
 		{`brain: {models: [a]}`, []string{
-			`1: brain.models: takes names, each with keys below it: provider, url, model, api_key, context, keep_alive, max_tokens, think, tools, first_token_timeout, idle_timeout, price`,
+			`1: brain.models: takes names, each with keys below it: provider, url, model, api_key, context, keep_alive, max_tokens, think, temperature, tools, first_token_timeout, idle_timeout, price`,
 		}},
 		{`brain: {models: {a: b}}`, []string{
-			`1: brain.models.a: is a section with keys below it: provider, url, model, api_key, context, keep_alive, max_tokens, think, tools, first_token_timeout, idle_timeout, price; it is not one value`,
+			`1: brain.models.a: is a section with keys below it: provider, url, model, api_key, context, keep_alive, max_tokens, think, temperature, tools, first_token_timeout, idle_timeout, price; it is not one value`,
 		}},
 		{`skills: {permissions: [a]}`, []string{
 			`1: skills.permissions: takes names, each with off, deny, ask or allow`,

@@ -78,6 +78,12 @@ func visitValue(v reflect.Value, f *field, at place, visit func(setting)) {
 			visitValue(v.MapIndex(reflect.ValueOf(name)), rule, at.under(name), visit)
 		}
 	default:
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return
+			}
+			v = v.Elem()
+		}
 		s := setting{place: at, field: f}
 		s.shown, s.raw, s.secrets = showValue(v.Interface(), f)
 		visit(s)

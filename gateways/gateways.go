@@ -84,8 +84,10 @@ type Typer interface {
 	Typing(ctx context.Context, to vault.Address) error
 }
 
-// Editor is a gateway that can change what it has sent.
+// Editor is a gateway that can change what it has sent. There, and only there, long work is shown as one progress line.
 type Editor interface {
+	// Edit gives the message ref another text, which is Markdown; its buttons go away. To do it twice is to do it once: a
+	// text that is there already is a success. An error is a *SendError as for Send, where MayHaveSent means to try again.
 	Edit(ctx context.Context, to vault.Address, ref, text string) error
 }
 

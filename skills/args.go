@@ -48,25 +48,23 @@ func parseSchema(raw json.RawMessage) (schema, error) {
 }
 
 // Canonical checks a model's arguments against a tool's schema and gives them as JSON with sorted keys, so that the same
-// arguments always have the same hash. Nothing is guessed: a wrong type, a missing or an unknown argument is an error that
-// tells the model what was expected. Arguments that were sent as a JSON string holding an object are unpacked, since some
-// servers do that.
+// arguments always have the same hash. What can be meant in one way only is mended (repair.go). Nothing is guessed: a wrong
+// type, a missing or an unknown argument is an error that tells the model what was expected.
 func Canonical(t Tool, raw json.RawMessage) (json.RawMessage, error) {
 	s, err := parseSchema(t.Schema)
 	if err != nil {
 		return nil, err
 	}
-	raw = bytes.TrimSpace(raw)
-	if len(raw) > 0 && raw[0] == '"' {
-		var inner string
-		if err := json.Unmarshal(raw, &inner); err == nil {
-			raw = bytes.TrimSpace([]byte(inner))
-		}
-	}
+	raw = unwrapped(raw)
 	if (len(raw) == 0 || string(raw) == "null") && len(s.Required) == 0 { // how some servers send no arguments
 		raw = json.RawMessage("{}")
 	}
 	args, err := object(raw)
+	if err != nil {
+		if again, mends := object(withoutCommas(raw)); mends == nil {
+			args, err = again, nil
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the arguments of %s are %w; expected %s", t.Name, err, s.example())
 	}
@@ -79,6 +77,8 @@ func Canonical(t Tool, raw json.RawMessage) (json.RawMessage, error) {
 			delete(args, name) // null for something optional is how some models leave it out
 			continue
 		}
+		value = p.mended(value)
+		args[name] = value
 		if err := p.check(value); err != nil {
 			return nil, fmt.Errorf("argument %s of %s %w", name, t.Name, err)
 		}

@@ -23,6 +23,14 @@ func TestArgumentsBecomeCanonical(t *testing.T) {
 		{mixed, `{"id":7,"text":"x","loud":null}`, `{"id":7,"text":"x"}`},
 		{mixed, `{"id":7,"text":"x","loud":false,"mode":"hard"}`, `{"id":7,"loud":false,"mode":"hard","text":"x"}`},
 		{mixed, `{"id":-9007199254740993,"text":"\u00e9"}`, `{"id":-9007199254740993,"text":"é"}`},
+		// What can be meant in one way only.
+		{mixed, `{"id":"7","text":"x"}`, `{"id":7,"text":"x"}`},
+		{mixed, `{"id":" -7 ","text":"7"}`, `{"id":-7,"text":"7"}`},
+		{mixed, `{"id":7.00,"text":"x"}`, `{"id":7,"text":"x"}`},
+		{mixed, `{"id":7,"text":"x","loud":"False"}`, `{"id":7,"loud":false,"text":"x"}`},
+		{mixed, `{"id":7,"text":"a,} b",}`, `{"id":7,"text":"a,} b"}`},
+		{mixed, "```json\n{\"id\": 7, \"text\": \"x\"}\n```", `{"id":7,"text":"x"}`},
+		{mixed, `"\"{\\\"id\\\": 7, \\\"text\\\": \\\"x\\\"}\""`, `{"id":7,"text":"x"}`}, // a string in a string
 		{bare, ``, `{}`},
 		{bare, `   `, `{}`},
 		{bare, `""`, `{}`},
@@ -50,9 +58,14 @@ func TestLOOP13BrokenArgumentsAreRefusedWithTheFaultNamed(t *testing.T) {
 		"a list of one":       {`[{"id": 7, "text": "x"}]`, "not a JSON object"},
 		"a number":            {`7`, "not a JSON object"},
 		"a string":            {`"id 7"`, "not complete JSON"},
-		"string in a string":  {`"\"{\\\"id\\\": 7}\""`, "not a JSON object"},
-		"wrong inside string": {`"{\"id\": \"7\", \"text\": \"x\"}"`, "argument id of mixed must be of type integer, not a text"},
-		"text for a number":   {`{"id": "7", "text": "x"}`, "argument id of mixed must be of type integer, not a text"},
+		"string in a string":  {`"\"{\\\"id\\\": 7}\""`, "mixed needs the argument text"},
+		"wrong inside string": {`"{\"id\": \"seven\", \"text\": \"x\"}"`, "argument id of mixed must be of type integer, not a text"},
+		"text for a number":   {`{"id": "7 or 8", "text": "x"}`, "argument id of mixed must be of type integer, not a text"},
+		"a fraction as text":  {`{"id": "7.5", "text": "x"}`, "argument id of mixed must be of type integer, not a text"},
+		"a number with zeros": {`{"id": "007", "text": "x"}`, "argument id of mixed must be of type integer, not a text"},
+		"a comma too many":    {`{"id": 7,, "text": "x"}`, "not complete JSON"},
+		"a cut-off comma":     {`{"id": 7, "text": "x",`, "not complete JSON"},
+		"half a fence":        {"```json\n{\"id\": 7, \"text\": \"x\"}", "not complete JSON"},
 		"number for a text":   {`{"id": 7, "text": 5}`, "argument text of mixed must be of type string, not a number"},
 		"list for a text":     {`{"id": 7, "text": ["x"]}`, "argument text of mixed must be of type string"},
 		"object for a text":   {`{"id": 7, "text": {"x": 1}}`, "argument text of mixed must be of type string"},
@@ -92,7 +105,7 @@ func TestLOOP13RefusalShowsWhatACallLooksLike(t *testing.T) {
 func FuzzCanonical(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":7,"text":"x"}`, `"{\"id\": 7, \"text\": \"x\"}"`, `{"id":7,"text":"x","loud":null}`, `null`, `[]`, `{"id":1e3,"text":"\ud800"}`, `{"id":7,"text":"x"`, `{"id":7,"id":8}`,
-		"{\"id\":1,\"text\":\"\xff\"}", strings.Repeat("[", 2000), `{"text":"<&>","id":-0}`,
+		"{\"id\":1,\"text\":\"\xff\"}", strings.Repeat("[", 2000), `{"text":"<&>","id":-0}`, `{"id":"7","text":"x",}`, "```{}```", `{"id":-0.0,"text":"\\\",}"}`,
 	} {
 		f.Add([]byte(seed))
 	}

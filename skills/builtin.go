@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 
+	"hearth/skills/sandbox"
 	"hearth/vault"
 )
 
@@ -18,6 +20,8 @@ type Deps struct {
 	Vault     *vault.Vault
 	Workspace string // folder of list_files, read_file and write_file; made on first use, mode 0700
 	MaxRead   int    // characters that read_file gives at most; 0 = 16,000
+	Skills    *Shelf // nil: there are none
+	Limits    sandbox.Limits
 	Web       Web
 }
 
@@ -32,7 +36,11 @@ func Builtin(d Deps) ([]Tool, error) {
 	if d.MaxRead <= 0 {
 		d.MaxRead = maxRead
 	}
-	files := workspace{dir: d.Workspace, maxRead: d.MaxRead}
+	if d.Skills == nil {
+		d.Skills = NewShelf("", slog.New(slog.DiscardHandler))
+	}
+	files := workspace{dir: d.Workspace, maxRead: d.MaxRead, shelf: d.Skills}
+	commands := runner{files: files, limit: d.Limits}
 	b := builtin{vault: d.Vault}
 	w, err := newWeb(d.Web)
 	if err != nil {
@@ -47,15 +55,20 @@ func Builtin(d Deps) ([]Tool, error) {
 		{Name: "remember", Run: typed(b.remember)},
 		{Name: "recall", Group: true, Run: typed(b.recall)},
 		{Name: "forget", Run: typed(b.forget)},
-		{Name: "send", Run: typed(b.send)},
+		{Name: "send", Run: typed(b.send), Always: everyLetter},
 		{Name: "list_files", Run: typed(files.listFiles)},
 		{Name: "read_file", Run: typed(files.readFile)},
 		{Name: "write_file", Run: typed(files.writeFile)},
-		{Name: "web_fetch", Group: true, Run: typed(w.fetch)},
+		{Name: "web_fetch", Group: true, Run: typed(w.fetch), Always: everyPage},
 	}
 	if w.search != nil {
 		tools = append(tools, Tool{Name: "web_search", Group: true, Run: typed(w.searchFor)})
 	}
+	tools = append(
+		tools,
+		Tool{Name: "run_command", Always: everyCommand, Run: typed(commands.runCommand)},
+		Tool{Name: "use_skill", Catalogue: d.Skills.catalogue, Run: typed(d.Skills.useSkill)},
+	)
 	var errs []error
 	for i := range tools {
 		t := &tools[i]

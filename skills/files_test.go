@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ type desk struct {
 	t     *testing.T
 	home  string
 	tools map[string]Tool
+	log   strings.Builder
 }
 
 func newDesk(t *testing.T) *desk {
@@ -26,7 +28,8 @@ func newDesk(t *testing.T) *desk {
 	d.put("private/note.txt", canary)
 	d.put("hearth.yaml", canary)
 	d.put("workspace/plain.txt", "plain words")
-	tools, err := Builtin(Deps{Workspace: filepath.Join(d.home, "workspace")})
+	shelf := NewShelf(filepath.Join(d.home, "skills"), slog.New(slog.NewTextHandler(&d.log, nil)))
+	tools, err := Builtin(Deps{Workspace: filepath.Join(d.home, "workspace"), Skills: shelf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +231,7 @@ func TestLOOP17ALongFileIsClippedWithANote(t *testing.T) {
 	d.put("workspace/long.txt", strings.Repeat("é", 40_800))
 	got := d.do("read_file", map[string]string{"path": "long.txt"}).Text
 	head, body, _ := strings.Cut(got, "\n")
-	if want := "long.txt (shown 16,000 of 40,800 characters; the rest is in the file):"; head != want {
+	if want := "long.txt (shown 16,000 of 40,800 characters; long.txt#16000 goes on):"; head != want {
 		t.Errorf("the note is %q, expected %q", head, want)
 	}
 	if body != strings.Repeat("é", 16_000) {
@@ -240,7 +243,7 @@ func TestLOOP17ALongFileIsClippedWithANote(t *testing.T) {
 	}
 	d.put("workspace/huge.txt", strings.Repeat("日本", 1_000_000))
 	head, body, _ = strings.Cut(d.do("read_file", map[string]string{"path": "huge.txt"}).Text, "\n")
-	if want := "huge.txt (shown the first 16,000 characters of 6,000,000 bytes; the rest is in the file):"; head != want {
+	if want := "huge.txt (shown the first 16,000 characters of 6,000,000 bytes; huge.txt#16000 goes on):"; head != want {
 		t.Errorf("the note is %q, expected %q", head, want)
 	}
 	if body != strings.Repeat("日本", 8_000) {
@@ -282,7 +285,7 @@ func TestReadFileKeepsToItsLimit(t *testing.T) {
 	for _, tool := range tools {
 		d.tools[tool.Name] = tool
 	}
-	if got, want := d.do("read_file", map[string]string{"path": "plain.txt"}).Text, "plain.txt (shown 5 of 11 characters; the rest is in the file):\nplain"; got != want {
+	if got, want := d.do("read_file", map[string]string{"path": "plain.txt"}).Text, "plain.txt (shown 5 of 11 characters; plain.txt#5 goes on):\nplain"; got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
 }

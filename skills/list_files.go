@@ -21,25 +21,22 @@ func (w workspace) listFiles(_ context.Context, _ Call, a listFilesArgs) (_ Resu
 	if strings.TrimSpace(a.Path) == "" || strings.TrimSpace(a.Path) == "/" { // how some models name the top
 		a.Path = "."
 	}
-	dir, err := localPath(a.Path)
+	at, err := w.place(a.Path)
 	if err != nil {
 		return Result{}, err
 	}
-	root, err := w.open()
-	if err != nil {
-		return Result{}, err
-	}
+	root, dir := at.root, at.name
 	defer func() { err = errors.Join(err, root.Close()) }()
 	entries, err := readDir(root, dir)
 	switch {
 	case errors.Is(err, syscall.ENOTDIR):
-		return Result{}, fmt.Errorf("%s is no folder; read_file shows a file", shown(dir))
+		return Result{}, fmt.Errorf("%s is no folder; read_file shows a file", shown(at.label))
 	case err != nil:
-		return Result{}, refusal(root, dir, err)
+		return Result{}, refusal(root, at.where, dir, err)
 	}
-	where := "the workspace"
+	where := at.where
 	if dir != "." {
-		where = dir
+		where = at.label
 	}
 	if len(entries) == 0 {
 		return Result{Text: fmt.Sprintf("There are no files in %s.", where)}, nil

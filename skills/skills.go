@@ -58,8 +58,23 @@ type Tool struct {
 	Effect  Effect
 	Unknown string // what becomes of a call whose outcome nobody knows
 	Group   bool   // usable in a group unless the owner says otherwise
+	// Always says which uses of the tool an owner allows who answers "always" to this one: "message to Bob". The arguments are
+	// canonical. nil = every use.
+	Always func(args json.RawMessage) string
+	// Catalogue is what more the model is told, about what is installed just now; "" = there is nothing the tool could be
+	// used for, so nobody sees it. nil: there is no more to tell.
+	Catalogue func() string
 	// Run does it. An error is told to the model, so it is a sentence that says what is wrong with the call.
 	Run func(ctx context.Context, c Call, args json.RawMessage) (Result, error)
+}
+
+// Told gives what the model is told of a tool; false when it does not see it.
+func (t Tool) Told() (about string, ok bool) {
+	if t.Catalogue == nil {
+		return t.About, true
+	}
+	more := t.Catalogue()
+	return t.About + " " + more, more != ""
 }
 
 // Set is a number of tools with different names, in a fixed order.

@@ -32,6 +32,7 @@ const (
 type workspace struct {
 	dir     string
 	maxRead int // characters
+	shelf   *Shelf
 }
 
 func (w workspace) open() (*os.Root, error) {
@@ -91,11 +92,14 @@ func shown(p string) string {
 	return p
 }
 
-// refusal says in a sentence why a path cannot be used. It names nothing but what was asked for and what lies beside it.
-func refusal(root *os.Root, p string, err error) error {
+// theWorkspace is how the workspace is called in sentences.
+const theWorkspace = "the workspace"
+
+// refusal says in a sentence why a path in some folder cannot be used. It names nothing but what was asked for and what lies beside it.
+func refusal(root *os.Root, where, p string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no %s in the workspace; %s", shown(p), nearby(root, p))
+		return fmt.Errorf("there is no %s in %s; %s", shown(p), where, nearby(root, p))
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%s may not be used: its permissions forbid it", shown(p))
 	case errors.Is(err, syscall.ENOTDIR):
@@ -105,7 +109,7 @@ func refusal(root *os.Root, p string, err error) error {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EIO):
 		return fmt.Errorf("the disk did not take %s: %w", shown(p), err)
 	}
-	return fmt.Errorf("%s is not inside the workspace; links that lead out of it are not followed", shown(p))
+	return fmt.Errorf("%s is not inside %s; links that lead out of it are not followed", shown(p), where)
 }
 
 // nearby names what there is where something was looked for.

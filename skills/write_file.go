@@ -39,7 +39,7 @@ func (w workspace) writeFile(_ context.Context, c Call, a writeFileArgs) (_ Resu
 		return Result{}, err
 	}
 	if err := replace(root, name, c.Key, []byte(a.Content)); err != nil {
-		return Result{}, refusal(root, name, err)
+		return Result{}, refusal(root, theWorkspace, name, err)
 	}
 	return confirm(fmt.Sprintf("Wrote %s (%s bytes).", name, thousands(len(a.Content))), ""), nil
 }
@@ -51,7 +51,7 @@ func replaceable(root *os.Root, name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return refusal(root, name, err)
+		return refusal(root, theWorkspace, name, err)
 	case info.IsDir():
 		return fmt.Errorf("%s is a folder; give the name of a file", shown(name))
 	case info.Mode()&fs.ModeSymlink != 0:

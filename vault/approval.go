@@ -13,11 +13,13 @@ import (
 // Approval is a question to an owner, and what became of it.
 type Approval struct {
 	ID, Run, Call           int64
+	Part                    int64  // kind unknown: the message that may have arrived, when it is about one and not about a call
 	Kind                    string // call, unknown, budget or cloud
 	Tool                    string
 	Arguments               string // exactly what was asked about
 	Hash                    string
 	Choices                 []string
+	About                   string // what an answer of always covers, as Question.About
 	Question                string
 	Person                  int64  // who is asked
 	State                   string // open, approved, denied, answered or expired
@@ -26,11 +28,11 @@ type Approval struct {
 	Choice                  string
 }
 
-const approvalColumns = `id, run_id, call_id, kind, tool, arguments, hash, choices, question, person_id, state, asked, expires, decided, decided_by, choice`
+const approvalColumns = `id, run_id, call_id, part_id, kind, tool, arguments, hash, choices, about, question, person_id, state, asked, expires, decided, decided_by, choice`
 
 func scanApproval(s scanner) (a Approval, err error) {
 	var choices string
-	err = s.Scan(&a.ID, null[int64]{&a.Run}, null[int64]{&a.Call}, &a.Kind, &a.Tool, &a.Arguments, &a.Hash, &choices, &a.Question, null[int64]{&a.Person}, &a.State,
+	err = s.Scan(&a.ID, null[int64]{&a.Run}, null[int64]{&a.Call}, null[int64]{&a.Part}, &a.Kind, &a.Tool, &a.Arguments, &a.Hash, &choices, &a.About, &a.Question, null[int64]{&a.Person}, &a.State,
 		instant{&a.Asked}, instant{&a.Expires}, instant{&a.Decided}, null[int64]{&a.DecidedBy}, &a.Choice)
 	if err == nil {
 		err = json.Unmarshal([]byte(choices), &a.Choices)
@@ -75,8 +77,8 @@ func (t *Tx) ask(a Approval, r Run) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	number, err := t.insert(`INSERT INTO approval(run_id, call_id, kind, tool, arguments, hash, choices, question, person_id, state, asked, expires) VALUES(?,?,?,?,?,?,?,?,?,'open',?,?)`,
-		id(a.Run), id(a.Call), a.Kind, a.Tool, a.Arguments, a.Hash, string(choices), a.Question, asked.ID, t.now.UnixMilli(), millis(a.Expires))
+	number, err := t.insert(`INSERT INTO approval(run_id, call_id, part_id, kind, tool, arguments, hash, choices, about, question, person_id, state, asked, expires) VALUES(?,?,?,?,?,?,?,?,?,?,?,'open',?,?)`,
+		id(a.Run), id(a.Call), id(a.Part), a.Kind, a.Tool, a.Arguments, a.Hash, string(choices), a.About, a.Question, asked.ID, t.now.UnixMilli(), millis(a.Expires))
 	if err != nil {
 		return 0, err
 	}
@@ -84,21 +86,33 @@ func (t *Tx) ask(a Approval, r Run) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var buttons []Button
-	for _, choice := range a.Choices {
-		buttons = append(buttons, Button{Label: strings.ToUpper(choice[:1]) + choice[1:], Data: fmt.Sprintf("a:%d:%s", number, choice)})
-	}
 	_, err = t.Post(Part{
 		Key: fmt.Sprintf("ask:%d", number), Run: a.Run, Approval: number, Conversation: c.ID, To: to, Class: Asks,
-		Text: fmt.Sprintf("Question %d: %s\n%s", number, a.Question, howToAnswer(number, a)), Buttons: buttons,
+		Text: fmt.Sprintf("Question %d: %s\n%s", number, a.Question, howToAnswer(number, a)), Buttons: buttons(number, a.Choices),
 	})
 	return number, err
+}
+
+func buttons(number int64, choices []string) []Button {
+	var out []Button
+	for _, choice := range choices {
+		label, ok := map[string]string{ChooseAgain: "Do it again", ChooseWorked: "It worked"}[choice]
+		if !ok {
+			label = strings.ToUpper(choice[:1]) + choice[1:]
+		}
+		out = append(out, Button{Label: label, Data: fmt.Sprintf("a:%d:%s", number, choice)})
+	}
+	return out
 }
 
 // howToAnswer is the typed fallback for a messenger without buttons, or one that forgot the press.
 func howToAnswer(number int64, a Approval) string {
 	if a.Kind == "call" {
-		return fmt.Sprintf("Answer with /approve %d or /deny %d, or /answer %d always.", number, number, number)
+		always := ""
+		if a.About != "" {
+			always = fmt.Sprintf(" (every %s)", clip(a.About, 80))
+		}
+		return fmt.Sprintf("Answer with /approve %d or /deny %d, or /answer %d always%s.", number, number, number, always)
 	}
 	return fmt.Sprintf("Answer with /answer %d and one of: %s.", number, strings.Join(a.Choices, ", "))
 }
@@ -154,7 +168,10 @@ func (t *Tx) Decide(number int64, by Person, choice string) (Approval, error) {
 
 // applyChoice moves the call, and with it the run.
 func (t *Tx) applyChoice(a Approval, by Person) error {
-	if a.Call == 0 {
+	switch {
+	case a.Part != 0:
+		return t.settlePart(a.Part, a.Choice)
+	case a.Call == 0:
 		return t.resume(a.Run)
 	}
 	state, result := Approved, ""
@@ -251,22 +268,22 @@ type Rule struct {
 	Tool      string
 	Person    int64
 	Chat      string // private, group or any
-	Hash      string // "" = any arguments
+	About     string // which uses of the tool, as Question.About; "" = every one
 	Created   time.Time
 	CreatedBy int64
 }
 
-const ruleColumns = `id, tool, person_id, chat, hash, created, created_by`
+const ruleColumns = `id, tool, person_id, chat, about, created, created_by`
 
 func scanRule(s scanner) (r Rule, err error) {
-	err = s.Scan(&r.ID, &r.Tool, null[int64]{&r.Person}, &r.Chat, &r.Hash, instant{&r.Created}, null[int64]{&r.CreatedBy})
+	err = s.Scan(&r.ID, &r.Tool, null[int64]{&r.Person}, &r.Chat, &r.About, instant{&r.Created}, null[int64]{&r.CreatedBy})
 	return r, err
 }
 
-// addRule keeps an "always": this tool, for this person's runs in this kind of chat.
+// addRule keeps an "always": this tool, for this person's runs in this kind of chat, and no other use than what was shown.
 func (t *Tx) addRule(a Approval, by Person) error {
-	_, err := t.exec(`INSERT INTO rule(tool, person_id, chat, created, created_by, approval_id) SELECT ?, r.person_id, c.kind, ?, ?, ? FROM run r JOIN conversation c ON c.id = r.conversation_id WHERE r.id = ?`,
-		a.Tool, t.now.UnixMilli(), by.ID, a.ID, a.Run)
+	_, err := t.exec(`INSERT INTO rule(tool, person_id, chat, about, created, created_by, approval_id) SELECT ?, r.person_id, c.kind, ?, ?, ?, ? FROM run r JOIN conversation c ON c.id = r.conversation_id WHERE r.id = ?`,
+		a.Tool, a.About, t.now.UnixMilli(), by.ID, a.ID, a.Run)
 	return err
 }
 

@@ -106,7 +106,7 @@ func TestOnlyAnOwnerDecidesAndOnce(t *testing.T) {
 	equal(t, "as it stands", a.Choice, "approve")
 	equal(t, "call", h.progress(p.Run.ID).Calls[0].State, Approved)
 	check(t, h.StartCall(t.Context(), got.Calls[0]))
-	equal(t, "questions", len(h.parts()), 1)
+	equal(t, "questions", len(h.parts()), 2) // mentioned again after the absence, decided once
 }
 
 func TestDenyTellsTheModel(t *testing.T) {
@@ -137,6 +137,19 @@ func TestAlwaysBecomesARule(t *testing.T) {
 	h.do(func(tx *Tx) error { return tx.DropRule(1) })
 	equal(t, "rules", len(must(h.Rules(t.Context()))(t)), 0)
 	wantErr(t, h.Do(t.Context(), "drop", func(tx *Tx) error { return tx.DropRule(1) }), ErrNotFound)
+}
+
+func TestAlwaysCoversWhatTheQuestionSaid(t *testing.T) {
+	h := newHome(t)
+	must(h.Accept(t.Context(), h.says(h.ann, "write"), h.ann, 0))(t)
+	h.step(h.claim(), StepDone{Step: Step{Text: "may I?"}, Park: true, Calls: []Call{
+		{Tool: "send", Args: `{"person":"Bob","text":"hi"}`, Effect: "acts", Ask: &Question{Text: "Send this?", Choices: yesNo, About: "message to Bob"}},
+	}})
+	equal(t, "text", h.parts()[0].Text, "Question 1: Send this?\nAnswer with /approve 1 or /deny 1, or /answer 1 always (every message to Bob).")
+	must(h.decide(1, h.ann, "always"))(t)
+	rules := must(h.Rules(t.Context()))(t)
+	equal(t, "rules", len(rules), 1)
+	equal(t, "about", rules[0].About, "message to Bob")
 }
 
 func TestApprovalIsBoundToTheExactArguments(t *testing.T) {

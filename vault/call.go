@@ -48,6 +48,7 @@ type Call struct {
 type Question struct {
 	Text    string
 	Choices []string
+	About   string    // which uses of the tool an answer of always covers, e.g. "message to Bob"; "" = every one
 	Expires time.Time // zero = never
 }
 
@@ -82,7 +83,7 @@ func (t *Tx) insertCall(r Run, step, i int, c Call) error {
 	if err != nil || c.Ask == nil {
 		return err
 	}
-	_, err = t.ask(Approval{Run: r.ID, Call: number, Kind: "call", Tool: c.Tool, Arguments: c.Args, Hash: CallHash(c.Tool, c.Args), Choices: c.Ask.Choices, Question: c.Ask.Text, Expires: c.Ask.Expires}, r)
+	_, err = t.ask(Approval{Run: r.ID, Call: number, Kind: "call", Tool: c.Tool, Arguments: c.Args, Hash: CallHash(c.Tool, c.Args), Choices: c.Ask.Choices, About: c.Ask.About, Question: c.Ask.Text, Expires: c.Ask.Expires}, r)
 	return err
 }
 

@@ -117,7 +117,7 @@ func TestUnknownOutcomeIsAskedAboutAndNeverRepeatedUnasked(t *testing.T) {
 			part := h.parts()[0]
 			contains(t, "the question", part.Text, "Question 1: Did it happen?", "/answer 1", "again, worked, drop")
 			equal(t, "buttons", len(part.Buttons), 3)
-			equal(t, "button", part.Buttons[0], Button{"Again", "a:1:again"})
+			equal(t, "button", part.Buttons[0], Button{"Do it again", "a:1:again"})
 			wantErr(t, h.StartCall(t.Context(), p.Calls[0]), ErrNotRunning)
 			h.reopen() // a restart asks nothing again
 			_, err := h.Claim(t.Context())

@@ -95,7 +95,7 @@ func (v *Vault) privateAddress(ctx context.Context, q querier, person int64) (Ad
 	return v.addressBeside(ctx, q, person, "")
 }
 
-// addressBeside is privateAddress without one gateway.
+// addressBeside is privateAddress without a gateway that does not reach anybody just now; "" = none is left out.
 func (v *Vault) addressBeside(ctx context.Context, q querier, person int64, gateway string) (Address, error) {
 	chats, err := collect(ctx, q, scanAddress, `SELECT h.gateway, h.account, h.chat, h.thread FROM chat h JOIN conversation c ON c.id = h.conversation_id
 		WHERE c.kind = 'private' AND c.person_id = ? AND h.kind = 'private' ORDER BY h.active DESC`, person)
@@ -109,7 +109,7 @@ func (v *Vault) addressBeside(ctx context.Context, q querier, person int64, gate
 		return Address{}, err
 	}
 	for _, a := range append(chats, more...) {
-		if !local(a.Gateway) && a.Gateway != gateway && v.carries(a.Gateway) {
+		if a.Gateway != gateway && !local(a.Gateway) && v.carries(a.Gateway) {
 			return a, nil
 		}
 	}
@@ -121,8 +121,12 @@ func local(gateway string) bool { return gateway == "terminal" || gateway == "we
 
 // carries reports whether this process has the gateway.
 func (v *Vault) carries(gateway string) bool {
-	return v.gateways == nil || slices.Contains(v.gateways, gateway)
+	names := v.gateways.Load()
+	return names == nil || slices.Contains(*names, gateway)
 }
+
+// Carry says which gateways this process runs from now on: what speaks first is only sent where one of them reaches.
+func (v *Vault) Carry(gateways []string) { v.gateways.Store(&gateways) }
 
 // TerminalAddress is where a person is reached on the machine itself.
 func TerminalAddress(person int64) Address {

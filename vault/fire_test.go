@@ -145,7 +145,7 @@ func TestHowOneOffsEnd(t *testing.T) {
 		}, JobFailed, "not delivered: given up by a person"},
 		"done in silence": {Do, func(h *home, _ Job) {
 			check(h.t, h.EndRun(h.t.Context(), h.claim().Run.ID, Ending{State: Done}))
-		}, JobDone, "done"},
+		}, JobDone, "done: stayed silent"},
 		"done as a notice": {Do, func(h *home, _ Job) {
 			check(h.t, h.EndRun(h.t.Context(), h.claim().Run.ID, Ending{State: Done, Reply: "x", Class: Notice}))
 			h.send()

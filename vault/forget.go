@@ -33,7 +33,7 @@ func (t *Tx) Forget(in Scope, number int64) (Memory, error) {
 		}
 	}
 	t.scrub = true
-	if err := t.Set(settingSweep, "yes"); err != nil {
+	if err := errors.Join(t.Set(settingSweep, "yes"), t.forgottenSince()); err != nil {
 		return m, err
 	}
 	if err := t.blankTurn(m); err != nil {
@@ -202,6 +202,7 @@ func letters(a, b rune) bool {
 // takes about 10 ms a megabyte on a PC. The setting that asks for it is committed with the deletion, so that a sweep
 // that is cut short is made up for at the next start.
 func (v *Vault) sweep(ctx context.Context) error {
+	defer v.leisure.hush()()
 	if _, err := v.writer.ExecContext(ctx, `VACUUM`); err != nil {
 		return fmt.Errorf("sweep deleted words out of the file: %w", err)
 	}
@@ -210,6 +211,15 @@ func (v *Vault) sweep(ctx context.Context) error {
 	}
 	_, err := v.writer.ExecContext(ctx, `DELETE FROM setting WHERE name = ?`, settingSweep)
 	return err
+}
+
+// sweepLeft makes up for a sweep that was cut short. Nobody else writes meanwhile.
+func (v *Vault) sweepLeft(ctx context.Context) error {
+	unswept, err := v.Setting(ctx, settingSweep)
+	if err != nil || unswept == "" || v.writer == nil {
+		return err
+	}
+	return v.sweep(ctx)
 }
 
 // emptyLog moves the log into the file and empties it.

@@ -28,7 +28,7 @@ func fill(h *home) {
 	p := h.claimed(h.ann, "write to Bob that dinner is at eight")
 	h.step(p, StepDone{
 		Step: Step{Text: "I will.", Model: "m", TokensIn: 100, TokensOut: 20, USD: 0.01, USDKnown: true}, Park: true,
-		Calls: []Call{{Tool: "send", Args: `{"person":"Bob","text":"dinner at eight"}`, Effect: "acts", Ask: &Question{Text: "Send this?", Choices: []string{"approve", "deny", "always"}, Expires: h.clock.now().Add(time.Hour)}}},
+		Calls: []Call{{Tool: "send", Args: `{"person":"Bob","text":"dinner at eight"}`, Effect: "acts", Ask: &Question{Text: "Send this?", Choices: []string{"approve", "deny", "always"}, About: "message to Bob", Expires: h.clock.now().Add(time.Hour)}}},
 	})
 	h.do(func(tx *Tx) error { _, err := tx.Decide(1, h.ann, "always"); return err })
 	p = h.claim()

@@ -2,11 +2,8 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-
-	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
 // Hold takes the lock of the vault in dir without opening its file, so that the file can be replaced, also one that can
@@ -20,11 +17,4 @@ func Hold(ctx context.Context, dir string, opt Options) (release func() error, e
 		return nil, err
 	}
 	return v.lock.Unlock, nil
-}
-
-// IsDamage reports whether an error of any method says that the file is damaged.
-func IsDamage(err error) bool {
-	var whole *DamagedError
-	var se sqlite3.Error
-	return errors.As(err, &whole) || errors.As(err, &se) && (se.Code == sqlite3.ErrCorrupt || se.Code == sqlite3.ErrNotADB)
 }

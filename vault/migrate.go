@@ -9,9 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-
-	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
 //go:embed migrations/*.sql
@@ -34,7 +31,7 @@ func loadMigrations() []string {
 		}
 		out = append(out, string(text))
 	}
-	return out
+	return append(out, madeUp...)
 }
 
 // migrate brings the file to the newest schema: one transaction a version, so a power cut leaves it at one version or
@@ -81,67 +78,7 @@ func (v *Vault) copyOnce(ctx context.Context, target string) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return err
 	}
-	partial := target + ".partial"
-	if err := v.backupFrom(ctx, v.writer, partial); err != nil {
-		return err
-	}
-	return os.Rename(partial, target)
-}
-
-// Backup writes a consistent, verified copy of the database to target while the vault is in use. The file must not
-// exist yet. Media are not part of it.
-func (v *Vault) Backup(ctx context.Context, target string) error {
-	if _, err := os.Stat(target); err == nil {
-		return fmt.Errorf("write backup: %s exists already", target)
-	}
-	conn, err := v.rdb.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()
-	partial := target + ".partial"
-	if err := v.backupFrom(ctx, conn, partial); err != nil {
-		return errors.Join(err, removeIfThere(partial))
-	}
-	return os.Rename(partial, target)
-}
-
-func (v *Vault) backupFrom(ctx context.Context, from *sql.Conn, target string) error {
-	if err := removeIfThere(target); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(target, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite3", "file:"+strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(target)+"?_journal_mode=DELETE&_synchronous=FULL")
-	if err != nil {
-		return err
-	}
-	db.SetMaxOpenConns(1)
-	defer func() { _ = db.Close() }()
-	to, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = to.Close() }()
-	err = to.Raw(func(dst any) error {
-		return from.Raw(func(src any) error {
-			b, err := dst.(*sqlite3.SQLiteConn).Backup("main", src.(*sqlite3.SQLiteConn), "main")
-			if err != nil {
-				return err
-			}
-			_, err = b.Step(-1)
-			return errors.Join(err, b.Finish())
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("copy database: %w", err)
-	}
-	return verify(ctx, to)
+	return copyTo(ctx, v.writer, target)
 }
 
 // verify reports what SQLite's quick check finds.
@@ -151,23 +88,12 @@ func verify(ctx context.Context, q querier) error {
 		return err
 	}
 	if found != "ok" {
-		return fmt.Errorf("check database: %s", found)
+		return fmt.Errorf("%w: %s", errUnsound, found)
 	}
 	return nil
 }
 
-// Check reads the whole database and reports the first damage found; nil when it is sound. It opens a connection of its
-// own: the full-text index checks itself against what its connection has kept in memory, and one that was open while
-// another wrote takes the new rows for damage.
-func (v *Vault) Check(ctx context.Context) (err error) {
-	db, err := sql.Open("sqlite3", dsn(v.Path(), "rw", "&_query_only=on"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
-	return verify(ctx, db)
-}
+var errUnsound = errors.New("check database")
 
 // VerifyFile reports whether the file at path is a sound vault that this program can open, without changing it.
 // Errors: *NewerError, *DamagedError, or what the check found.
@@ -175,7 +101,7 @@ func VerifyFile(ctx context.Context, path string) error {
 	if err := precheck(ctx, path); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite3", "file:"+strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)+"?mode=ro&immutable=1")
+	db, err := sql.Open("sqlite3", fileURI(path)+"?mode=ro&immutable=1")
 	if err != nil {
 		return err
 	}

@@ -174,3 +174,43 @@ func TestBackupOfAVaultInUse(t *testing.T) {
 	defer closing(t, v)
 	equal(t, "people", len(must(v.People(t.Context()))(t)), 3)
 }
+
+// The golden vault of an older version, with fifty runs that wait for decisions: under the next schema the decisions come
+// in, and every run goes on to its end.
+func TestGoldenVaultWithParkedRunsGoesOnUnderTheNextSchema(t *testing.T) {
+	dir := withGolden(t)
+	h := newIn(t, dir, Options{})
+	h.clock.add(24 * time.Hour)
+	h.ann = must(h.PersonBy(t.Context(), "telegram", "1"))(t)
+	h.last = 100
+	h.do(func(tx *Tx) error { return tx.Pause(false) })
+	const parked = 50
+	runs := map[int64]bool{}
+	for len(runs) < parked {
+		h.accept(h.ann, "pay the plumber")
+		p := h.claim()
+		h.step(p, StepDone{Step: Step{}, Park: true, Calls: []Call{{Tool: "pay", Args: fmt.Sprintf(`{"n":%d}`, len(runs)), Effect: "acts", Ask: &Question{Text: "Pay?", Choices: []string{ChooseApprove, ChooseDeny}}}}})
+		runs[p.Run.ID] = true
+	}
+	check(t, h.Close())
+	withMigrations(t, second, third)
+	h.open()
+	check(t, h.Check(t.Context()))
+	for _, a := range must(collect(t.Context(), h.rdb, scanApproval, `SELECT `+approvalColumns+` FROM approval WHERE state = 'open'`))(t) {
+		if !runs[a.Run] {
+			continue
+		}
+		h.do(func(tx *Tx) error { _, err := tx.Decide(a.ID, h.ann, ChooseApprove); return err })
+		p := h.claim()
+		equal(t, "the run that goes on", p.Run.ID, a.Run)
+		c := p.Calls[0]
+		equal(t, "its call is", c.State, Approved)
+		check(t, h.StartCall(t.Context(), c))
+		c.State, c.Result = Finished, "paid"
+		check(t, h.FinishCall(t.Context(), c))
+		h.step(h.progress(a.Run), StepDone{Step: Step{Text: "Paid."}, End: &Ending{State: Done, Reply: "Paid."}})
+		delete(runs, a.Run)
+	}
+	equal(t, "runs that did not go on", len(runs), 0)
+	equal(t, "calls made", h.count(`SELECT count(*) FROM call WHERE tool = 'pay' AND state = 'done'`), parked)
+}

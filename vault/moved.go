@@ -14,7 +14,7 @@ func (v *Vault) MoveChat(ctx context.Context, gateway, from, to string) error {
 			`UPDATE OR IGNORE conversation SET chat = ? WHERE kind = 'group' AND gateway = ? AND chat = ?`,
 			`UPDATE run SET chat = ? WHERE gateway = ? AND chat = ? AND state IN ('queued','running','waiting')`,
 			`UPDATE job SET chat = ? WHERE gateway = ? AND chat = ?`,
-			`UPDATE outbox SET chat = ? WHERE gateway = ? AND chat = ? AND state IN ('waiting','sending','failed','unknown')`,
+			`UPDATE outbox SET chat = ? WHERE gateway = ? AND chat = ? AND (state IN ('waiting','sending','failed','unknown') OR live != 0)`,
 		} {
 			if _, err := t.exec(query, to, gateway, from); err != nil {
 				return err

@@ -64,7 +64,7 @@ func scanPart(s scanner) (p Part, err error) {
 }
 
 // Post puts a part at the end of its chat's lane. When nothing stands before it, it is committed as already sending:
-// the delivery then needs no flush of its own. A part whose key was posted before is not posted again; its number is 0.
+// the delivery then needs no flush of its own. A progress line that was not sent yet makes way for it. A part whose key was posted before is not posted again; its number is 0.
 func (t *Tx) Post(p Part) (int64, error) {
 	var buttons string
 	if len(p.Buttons) > 0 {
@@ -74,11 +74,16 @@ func (t *Tx) Post(p Part) (int64, error) {
 		}
 		buttons = string(b)
 	}
-	number, err := one(t.ctx, t.tx, scanInt, `INSERT INTO outbox(key, run_id, job_id, approval_id, conversation_id, gateway, account, chat, thread, class, state, text, entities, buttons, reply_to, due, late, boot, created)
-		VALUES(?,?,?,?,?,?,?,?,?,?, CASE WHEN EXISTS (SELECT 1 FROM outbox o WHERE o.gateway = ? AND o.chat = ? AND o.state IN ('waiting','sending')) THEN 'waiting' ELSE 'sending' END,
-		?,?,?,?,?,?,?,?) ON CONFLICT(key) DO NOTHING RETURNING id`,
+	if p.Class != Status {
+		if _, err := t.exec(`DELETE FROM outbox WHERE gateway = ? AND chat = ? AND state IN ('waiting','sending') AND class = 'progress' AND (state = 'waiting' OR attempts = 0)`, p.To.Gateway, p.To.Chat); err != nil {
+			return 0, err
+		}
+	}
+	number, err := one(t.ctx, t.tx, scanInt, `INSERT INTO outbox(key, run_id, job_id, approval_id, conversation_id, gateway, account, chat, thread, class, state, text, entities, buttons, reply_to, due, late, boot, live, created)
+		VALUES(?,?,?,?,?,?,?,?,?,?, CASE WHEN EXISTS (SELECT 1 FROM outbox o WHERE o.gateway = ? AND o.chat = ? AND o.state IN ('waiting','sending') AND o.class != 'progress') THEN 'waiting' ELSE 'sending' END,
+		?,?,?,?,?,?,?,?,?) ON CONFLICT(key) DO NOTHING RETURNING id`,
 		text(p.Key), id(p.Run), id(p.Job), id(p.Approval), id(p.Conversation), p.To.Gateway, p.To.Account, p.To.Chat, p.To.Thread, p.Class,
-		p.To.Gateway, p.To.Chat, p.Text, p.Entities, buttons, p.ReplyTo, millis(p.Due), p.Late, t.v.boot, t.now.UnixMilli())
+		p.To.Gateway, p.To.Chat, p.Text, p.Entities, buttons, p.ReplyTo, millis(p.Due), p.Late, t.v.boot, p.Class == Status, t.now.UnixMilli())
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}
@@ -100,7 +105,14 @@ func (v *Vault) Tell(ctx context.Context, key, words string) error {
 }
 
 // Tell queues a notice to the first owner; nothing happens before there is one. The same key tells once.
-func (t *Tx) Tell(key, words string) error {
+func (t *Tx) Tell(key, words string) error { return t.tellBeside("", key, words) }
+
+// TellBeside is Tell by another gateway than the one that is in trouble: a messenger, else the terminal.
+func (v *Vault) TellBeside(ctx context.Context, gateway, key, words string) error {
+	return v.write(ctx, "tell", durable, func(t *Tx) error { return t.tellBeside(gateway, key, words) })
+}
+
+func (t *Tx) tellBeside(gateway, key, words string) error {
 	owner, err := firstOwner(t.ctx, t.tx)
 	if errors.Is(err, ErrNotFound) {
 		return nil
@@ -108,7 +120,7 @@ func (t *Tx) Tell(key, words string) error {
 	if err != nil {
 		return err
 	}
-	to, err := t.v.privateAddress(t.ctx, t.tx, owner.ID)
+	to, err := t.v.addressBeside(t.ctx, t.tx, owner.ID, gateway)
 	if err != nil {
 		return err
 	}
@@ -145,8 +157,8 @@ func (v *Vault) Sending(ctx context.Context, p Part) error {
 
 // Delivered commits that the messenger took the part, under its id.
 func (v *Vault) Delivered(ctx context.Context, p Part, ref string) error {
-	return v.write(ctx, "sent", durable, func(t *Tx) error {
-		if _, err := t.exec(`UPDATE outbox SET state = 'sent', ref = ?, sent = ?, error = '' WHERE id = ?`, ref, t.now.UnixMilli(), p.ID); err != nil {
+	return v.write(ctx, "sent", durability(p.Class != Status), func(t *Tx) error {
+		if _, err := t.exec(`UPDATE outbox SET state = 'sent', ref = ?, shown = CASE class WHEN 'progress' THEN ? ELSE '' END, sent = ?, error = '' WHERE id = ?`, ref, p.Text, t.now.UnixMilli(), p.ID); err != nil {
 			return err
 		}
 		return t.jobDelivered(p)
@@ -166,12 +178,15 @@ const (
 // Undelivered commits what came of an attempt. again is when to try next. A part that may have arrived is handled by its
 // class; one that was refused is a dead letter and the owner is told, once.
 func (v *Vault) Undelivered(ctx context.Context, p Part, o Outcome, reason string, again time.Time) error {
-	return v.write(ctx, "undelivered", durability(o != NotSent), func(t *Tx) error {
-		switch o {
-		case NotSent:
+	return v.write(ctx, "undelivered", durability(o != NotSent && p.Class != Status), func(t *Tx) error {
+		switch {
+		case p.Class == Status && o == Refused: // nobody misses it
+			_, err := t.exec(`UPDATE outbox SET state = 'dropped', live = 0, error = ? WHERE id = ?`, reason, p.ID)
+			return err
+		case o == NotSent:
 			_, err := t.exec(`UPDATE outbox SET state = `+waitsUnlessStopped+`, next_try = ?, error = ? WHERE id = ? AND state = 'sending'`, again.UnixMilli(), reason, p.ID)
 			return err
-		case MayHaveSent:
+		case o == MayHaveSent:
 			return t.ambiguous(p, reason, again)
 		default:
 			return t.deadLetter(p, reason)
@@ -183,17 +198,53 @@ func (v *Vault) Undelivered(ctx context.Context, p Part, o Outcome, reason strin
 func (t *Tx) ambiguous(p Part, reason string, again time.Time) error {
 	switch p.Class {
 	case Status:
-		_, err := t.exec(`UPDATE outbox SET state = 'dropped', error = ? WHERE id = ?`, reason, p.ID)
+		_, err := t.exec(`UPDATE outbox SET state = 'dropped', live = 0, error = ? WHERE id = ?`, reason, p.ID)
 		return err
 	case Letter:
 		if _, err := t.exec(`UPDATE outbox SET state = 'unknown', error = ? WHERE id = ?`, reason, p.ID); err != nil {
 			return err
 		}
-		return t.Tell(fmt.Sprintf("unknown:%d", p.ID), fmt.Sprintf("I do not know whether this message arrived, so I do not send it again: %q. `hearth outbox retry %d` sends it again, `hearth outbox drop %d` gives it up.", clip(p.Text, 120), p.ID, p.ID))
+		return t.askArrived(p)
 	default:
 		_, err := t.exec(`UPDATE outbox SET state = `+waitsUnlessStopped+`, marked = 1, next_try = ?, error = ? WHERE id = ?`, again.UnixMilli(), reason, p.ID)
 		return err
 	}
+}
+
+// askArrived asks an owner about a message to a third person: sent twice, it would be somebody else who is bothered.
+func (t *Tx) askArrived(p Part) error {
+	var r Run
+	if p.Run != 0 {
+		var err error
+		if r, err = one(t.ctx, t.tx, scanRun, `SELECT `+runColumns+` FROM run WHERE id = ?`, p.Run); err != nil {
+			return err
+		}
+	}
+	shown, err := json.Marshal(map[string]string{"text": p.Text})
+	if err != nil {
+		return err
+	}
+	_, err = t.ask(Approval{
+		Run: p.Run, Part: p.ID, Kind: "unknown", Tool: "send", Arguments: string(shown), Choices: []string{ChooseAgain, ChooseWorked, ChooseDrop},
+		Question: fmt.Sprintf("I do not know whether this message arrived, so I do not send it again by myself. Shall I send it again, did it arrive, or shall I drop it?\n%s", p.Text),
+	}, r)
+	if errors.Is(err, ErrNotFound) {
+		return nil // nobody is there to be asked; it stays in the outbox
+	}
+	return err
+}
+
+// settlePart carries out what was decided about a message that may have arrived.
+func (t *Tx) settlePart(number int64, choice string) error {
+	state := map[string]string{ChooseAgain: "waiting", ChooseWorked: "sent", ChooseDrop: "dropped"}[choice]
+	_, err := t.exec(`UPDATE outbox SET state = ?, marked = 1, next_try = 0, sent = CASE ? WHEN 'sent' THEN ? END WHERE id = ? AND state = 'unknown'`, state, state, t.now.UnixMilli(), number)
+	return err
+}
+
+// closeAsked closes the question about a message that was decided in another way.
+func (t *Tx) closeAsked(part int64) error {
+	_, err := t.exec(`UPDATE approval SET state = 'expired', decided = ? WHERE part_id = ? AND state = 'open'`, t.now.UnixMilli(), part)
+	return err
 }
 
 // waitsUnlessStopped is the state of a part that was in the air, when its run may have been stopped meanwhile.
@@ -277,10 +328,13 @@ func (v *Vault) PartsOf(ctx context.Context, run int64) ([]Part, error) {
 func (v *Vault) RetryPart(ctx context.Context, number int64) error {
 	return v.write(ctx, "retry-part", durable, func(t *Tx) error {
 		n, err := t.exec(`UPDATE outbox SET marked = CASE state WHEN 'unknown' THEN 1 ELSE marked END, state = 'waiting', next_try = 0, told = NULL WHERE id = ? AND state IN ('failed','unknown')`, number)
-		if err == nil && n == 0 {
-			err = ErrNotFound
+		if err != nil {
+			return err
 		}
-		return err
+		if n == 0 {
+			return ErrNotFound
+		}
+		return t.closeAsked(number)
 	})
 }
 
@@ -289,6 +343,9 @@ func (v *Vault) DropPart(ctx context.Context, number int64) error {
 	return v.write(ctx, "drop-part", durable, func(t *Tx) error {
 		p, err := one(t.ctx, t.tx, scanPart, `UPDATE outbox SET state = 'dropped' WHERE id = ? AND state IN ('waiting','failed','unknown') RETURNING `+partColumns, number)
 		if err != nil {
+			return err
+		}
+		if err := t.closeAsked(number); err != nil {
 			return err
 		}
 		return t.jobUndeliverable(p, "given up by a person")

@@ -159,7 +159,7 @@ func TestPartThatMayHaveArrivedIsHandledByItsClass(t *testing.T) {
 		if class != Letter {
 			continue
 		}
-		contains(t, "what is told", h.parts()[1].Text, "dinner at eight", "hearth outbox retry 1", "hearth outbox drop 1")
+		contains(t, "what is told", h.parts()[1].Text, "dinner at eight", "/answer 1", "again, worked, drop")
 		wantTexts(t, "the lane is free", h.heads(), h.parts()[1].Text)
 		check(t, h.RetryPart(t.Context(), p.ID))
 		equal(t, "marked on retry", h.part(p.ID).Marked, true)

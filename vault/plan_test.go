@@ -78,12 +78,12 @@ func watched(h *home) *planner {
 	h.t.Cleanup(func() { _ = db.Close() })
 	check(h.t, h.rdb.Close())
 	check(h.t, h.writer.Close())
-	h.rdb, h.writer = db, must(db.Conn(h.t.Context()))(h.t)
+	h.rdb.DB, h.writer = db, must(db.Conn(h.t.Context()))(h.t)
 	return p
 }
 
 // Indexes that hold only what is open: to read one from end to end is what it is for.
-var openOnly = []string{"outbox_lane", "outbox_buttons", "job_next", "approval_open", "memory_pinned"}
+var openOnly = []string{"outbox_lane", "outbox_buttons", "outbox_live", "job_next", "approval_open", "memory_pinned"}
 
 // What is done all day must not become slower with the years.
 func TestHotPathsReadNoTableFromEndToEnd(t *testing.T) {
@@ -110,6 +110,10 @@ func TestHotPathsReadNoTableFromEndToEnd(t *testing.T) {
 	must(h.StoppedAmong(ctx, []int64{got.Run.ID}))(t)
 	must(h.StandingOf(ctx, in.Address(), in.ID))(t)
 	must(h.AtWork(ctx, "telegram"))(t)
+	check(t, h.NoticeWaiting(ctx, got.Run.ID, "x"))
+	must(h.ShowLine(ctx, Part{Key: LineKey(got.Run.ID), Run: got.Run.ID, To: in.Address(), Text: "x"}))(t)
+	check(t, h.LineShown(ctx, must(h.Lines(ctx, "telegram"))(t)[0].ID, "y", false))
+	check(t, h.EndLine(ctx, LineKey(got.Run.ID), "z"))
 	must(h.Pinned(ctx, ScopeOf(got.Conversation, h.ann.ID)))(t)
 	must(h.Recall(ctx, ScopeOf(got.Conversation, h.ann.ID), "nuts for my sister", 5))(t)
 	_, _, err := h.Remember(ctx, Memory{Text: "a fact", Key: "key", Source: "command"}, ScopeOf(got.Conversation, h.ann.ID))

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -75,29 +74,5 @@ func (v *Vault) Withdraw(ctx context.Context, in Inbound) error {
 			}
 		}
 		return nil
-	})
-}
-
-// TellElsewhere queues a notice to the first owner on another messenger than one that does not work; where there is none, on
-// the terminal. The same key tells once; nothing happens before there is an owner.
-func (v *Vault) TellElsewhere(ctx context.Context, broken, key, words string) error {
-	return v.write(ctx, "tell", durable, func(t *Tx) error {
-		owner, err := firstOwner(t.ctx, t.tx)
-		if errors.Is(err, ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		to, err := t.v.addressBeside(t.ctx, t.tx, owner.ID, broken)
-		if err != nil {
-			return err
-		}
-		c, err := t.privateConversation(owner.ID)
-		if err != nil {
-			return err
-		}
-		_, err = t.Post(Part{Key: key, Conversation: c.ID, To: to, Class: Notice, Text: words})
-		return err
 	})
 }

@@ -80,27 +80,6 @@ func TestWithdraw(t *testing.T) {
 	equal(t, "at work", state(run), Running)
 }
 
-// The owner is told anywhere but on the messenger that does not work.
-func TestTellElsewhere(t *testing.T) {
-	h := newHome(t)
-	in := h.says(h.ann, "hello")
-	in.Gateway, in.Chat, in.Sender = "whatsapp", "+351", "+351"
-	must(h.Accept(t.Context(), in, h.ann, 0))(t)
-	equal(t, "last active", must(h.PrivateAddress(t.Context(), h.ann.ID))(t).Gateway, "whatsapp")
-	for range 2 {
-		if err := h.TellElsewhere(t.Context(), "whatsapp", "once", "it is broken"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var to []string
-	for _, p := range must(h.Parts(t.Context(), true, 10))(t) {
-		if p.Class == Notice {
-			to = append(to, p.To.Gateway)
-		}
-	}
-	wantTexts(t, "told", to, "telegram")
-}
-
 // What was sent under an id is found by it; the last question counts only while it is open and nothing was said since.
 func TestPartUnderAndLastQuestion(t *testing.T) {
 	h := newHome(t)

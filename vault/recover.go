@@ -12,17 +12,18 @@ func (v *Vault) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	away := time.Duration(0)
 	if last, err := time.Parse(time.RFC3339, clock); err == nil {
+		away = v.now().Sub(last)
 		if behind := last.Sub(v.now()); behind > 0 {
 			v.behind = behind
 			v.stamp = last // a clock in the past must not overwrite what was seen
 		}
 	}
-	if unswept, err := v.Setting(ctx, settingSweep); err != nil {
+	if err := v.readCopies(ctx); err != nil {
 		return err
-	} else if unswept != "" {
-		_ = v.sweep(ctx) // with a full disk the vault must open all the same; the next start tries again
 	}
+	_ = v.sweepLeft(ctx) // with a full disk the vault must open all the same; the next start tries again
 	return v.write(ctx, "recover", durable, func(t *Tx) error {
 		if _, err := t.exec(`UPDATE run SET state = 'queued', claimed = NULL WHERE state = 'running'`); err != nil {
 			return err
@@ -52,6 +53,11 @@ func (v *Vault) recover(ctx context.Context) error {
 				continue
 			}
 			if err := t.ambiguous(p.Part, "the program ended while this was being sent", time.UnixMilli(0)); err != nil {
+				return err
+			}
+		}
+		if away > pressLife {
+			if _, err := t.mentionOpen(); err != nil {
 				return err
 			}
 		}

@@ -40,6 +40,7 @@ type Run struct {
 	Reason                                 string
 	Pos                                    int64
 	Retries                                int
+	Waits                                  string // what it waits for while it runs, in words for its person; "" = it works
 	Context                                string // the changing block of the prompt; "" before it is written
 	Model                                  string
 	Steps, Calls                           int
@@ -50,14 +51,14 @@ type Run struct {
 	Queued, Ready, Claimed, Started, Ended time.Time     // Claimed: in the present life; Started: the first time
 }
 
-const runColumns = `id, conversation_id, person_id, trigger, gateway, account, chat, thread, sender, job_id, due, input, state, reason, pos, retries, context, model,
+const runColumns = `id, conversation_id, person_id, trigger, gateway, account, chat, thread, sender, job_id, due, input, state, reason, pos, retries, waits, context, model,
 	steps, calls, tokens_in, tokens_out, usd, worked, queued, ready_at, claimed, started, ended`
 
 func scanRun(s scanner) (r Run, err error) {
 	var usd sql.NullFloat64
 	var worked int64
 	err = s.Scan(&r.ID, &r.Conversation, null[int64]{&r.Person}, &r.Trigger, &r.To.Gateway, &r.To.Account, &r.To.Chat, &r.To.Thread, &r.Sender, null[int64]{&r.Job},
-		instant{&r.Due}, &r.Input, &r.State, &r.Reason, &r.Pos, &r.Retries, &r.Context, &r.Model, &r.Steps, &r.Calls, &r.TokensIn, &r.TokensOut, &usd, &worked,
+		instant{&r.Due}, &r.Input, &r.State, &r.Reason, &r.Pos, &r.Retries, &r.Waits, &r.Context, &r.Model, &r.Steps, &r.Calls, &r.TokensIn, &r.TokensOut, &usd, &worked,
 		instant{&r.Queued}, instant{&r.Ready}, instant{&r.Claimed}, instant{&r.Started}, instant{&r.Ended})
 	r.USD, r.USDKnown, r.Worked = usd.Float64, usd.Valid, time.Duration(worked)*time.Millisecond
 	return r, err
@@ -77,6 +78,9 @@ type Progress struct {
 // Claim takes up the oldest ready run of the highest priority. A conversation has at most one active run, and its
 // messages keep their order. ErrIdle: nothing is ready, or runs are held.
 func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
+	if v.strain.Load() != nil {
+		return p, ErrIdle // what is queued waits for room
+	}
 	if number, err := v.nextRun(ctx, v.rdb); err != nil || number == 0 {
 		if err == nil {
 			err = ErrIdle
@@ -95,7 +99,7 @@ func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE run SET state = 'running', claimed = ?, started = coalesce(started, ?), pos = CASE pos WHEN 0 THEN ? ELSE pos END WHERE id = ?`,
+		_, err = t.exec(`UPDATE run SET state = 'running', waits = '', claimed = ?, started = coalesce(started, ?), pos = CASE pos WHEN 0 THEN ? ELSE pos END WHERE id = ?`,
 			t.now.UnixMilli(), t.now.UnixMilli(), pos, number)
 		return err
 	})
@@ -236,6 +240,9 @@ func (t *Tx) endRun(r Run, end Ending) error {
 			return err
 		}
 	}
+	if end.Reply == "" && end.State == Done && end.Reason == "" {
+		end.Reason = stayedSilent
+	}
 	if _, err := t.exec(`UPDATE run SET state = ?, reason = ?, ended = ?, claimed = NULL, worked = worked + max(0, ? - coalesce(claimed, ?)) WHERE id = ?`,
 		end.State, end.Reason, t.now.UnixMilli(), t.now.UnixMilli(), t.now.UnixMilli(), r.ID); err != nil {
 		return err
@@ -263,17 +270,20 @@ func (v *Vault) Requeue(ctx context.Context, run int64, at time.Time, failed boo
 	})
 }
 
-// NoticeWaiting tells the person once that the run waits, in the chat it came from.
+// NoticeWaiting notes what a run waits for, in words for its person; "" = it goes on. The first such words are said in the
+// chat that it came from, as the run's progress line; later ones are seen where a messenger can change it. A run that is
+// not open is left as it is.
 func (v *Vault) NoticeWaiting(ctx context.Context, run int64, words string) error {
-	return v.write(ctx, "notice-waiting", durable, func(t *Tx) error {
-		to, err := one(t.ctx, t.tx, scanAddress, `UPDATE run SET noticed = ? WHERE id = ? AND noticed IS NULL AND state IN ('queued','running') RETURNING gateway, account, chat, thread`, t.now.UnixMilli(), run)
+	return v.write(ctx, "notice-waiting", relaxed, func(t *Tx) error {
+		r, err := one(t.ctx, t.tx, scanRun, `UPDATE run SET waits = ?, noticed = coalesce(noticed, ?) WHERE id = ? AND waits != ? AND state IN ('queued','running') RETURNING `+runColumns,
+			words, t.now.UnixMilli(), run, words)
 		if errors.Is(err, ErrNotFound) {
 			return nil
 		}
-		if err != nil {
+		if err != nil || words == "" {
 			return err
 		}
-		_, err = t.Post(Part{Key: fmt.Sprintf("waits:%d", run), Run: run, To: to, Class: Notice, Text: words})
+		_, err = t.postLine(Part{Key: LineKey(run), Run: run, Conversation: r.Conversation, To: r.To, Text: words})
 		return err
 	})
 }

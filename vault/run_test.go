@@ -209,7 +209,8 @@ func TestNoticeWaitingOnce(t *testing.T) {
 		check(t, h.NoticeWaiting(t.Context(), run, "My model does not answer; I keep trying."))
 	}
 	equal(t, "parts", len(h.parts()), 1)
-	equal(t, "class", h.parts()[0].Class, Notice)
+	equal(t, "class", h.parts()[0].Class, Status)
+	equal(t, "key", h.parts()[0].Key, LineKey(run))
 	ended := h.claim()
 	check(t, h.EndRun(t.Context(), ended.Run.ID, Ending{State: Done}))
 	check(t, h.NoticeWaiting(t.Context(), ended.Run.ID, "late"))

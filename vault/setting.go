@@ -8,9 +8,12 @@ import (
 
 // Settings that the vault itself keeps. Others are named by those who use them.
 const (
-	settingClock  = "clock"  // the newest instant seen, RFC 3339
-	settingPaused = "paused" // "yes" holds all runs
-	settingSweep  = "sweep"  // "yes": words were deleted whose copies are not swept out of the file yet
+	settingClock     = "clock"     // the newest instant seen, RFC 3339
+	settingPaused    = "paused"    // "yes" holds all runs
+	settingSweep     = "sweep"     // "yes": words were deleted whose copies are not swept out of the file yet
+	settingUnsaved   = "unsaved"   // "yes": something has changed since the newest snapshot
+	settingForgotten = "forgotten" // since when older snapshots hold words that were forgotten, RFC 3339
+	settingRestored  = "restored"  // the span that a restored vault has lost, until its owner is told
 )
 
 // Set stores a setting; "" removes it.

@@ -65,7 +65,7 @@ func (v *Vault) SaveStep(ctx context.Context, run int64, d StepDone) (joined []i
 			usd = d.Step.USD
 		}
 		// One step of unknown price makes the run's price unknown.
-		if _, err := t.exec(`UPDATE run SET retries = 0, steps = steps + 1, calls = calls + ?, tokens_in = tokens_in + ?, tokens_out = tokens_out + ?,
+		if _, err := t.exec(`UPDATE run SET retries = 0, waits = '', steps = steps + 1, calls = calls + ?, tokens_in = tokens_in + ?, tokens_out = tokens_out + ?,
 			usd = CASE WHEN steps = 0 THEN ? ELSE usd + ? END, model = ? WHERE id = ?`,
 			len(d.Calls), d.Step.TokensIn, d.Step.TokensOut, usd, usd, d.Step.Model, run); err != nil {
 			return err

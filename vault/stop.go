@@ -39,11 +39,11 @@ func (t *Tx) stopRun(r Run, reason string) ([]Call, error) {
 	if _, err := t.exec(`UPDATE run SET state = 'stopped', reason = ?, ended = ?, worked = worked + max(0, ? - coalesce(claimed, ?)), claimed = NULL WHERE id = ?`, reason, now, now, now, r.ID); err != nil {
 		return nil, err
 	}
-	if _, err := t.exec(`UPDATE approval SET state = 'expired', decided = ? WHERE run_id = ? AND state = 'open'`, now, r.ID); err != nil {
+	if _, err := t.exec(`UPDATE approval SET state = 'expired', decided = ? WHERE run_id = ? AND state = 'open' AND part_id IS NULL`, now, r.ID); err != nil {
 		return nil, err
 	}
 	// One that is sending without an attempt was not handed to the messenger yet, and is refused to it from here on.
-	if _, err := t.exec(`UPDATE outbox SET state = 'dropped', error = ? WHERE run_id = ? AND (state = 'waiting' OR state = 'sending' AND attempts = 0)`, reason, r.ID); err != nil {
+	if _, err := t.exec(`UPDATE outbox SET state = 'dropped', live = 0, error = ? WHERE run_id = ? AND (state = 'waiting' OR state = 'sending' AND attempts = 0)`, reason, r.ID); err != nil {
 		return nil, err
 	}
 	unsure, err := collect(t.ctx, t.tx, scanCall, `SELECT `+callColumns+` FROM call WHERE run_id = ? AND (state = 'started' AND effect = 'acts' OR state = 'unknown') ORDER BY id`, r.ID)

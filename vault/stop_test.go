@@ -58,14 +58,14 @@ func TestStopAlsoStopsARunThatWaitsToBeTriedAgain(t *testing.T) {
 func TestStopDropsUnsentParts(t *testing.T) {
 	h := newHome(t)
 	p := asking(h, h.says(h.ann, "write"), h.ann, time.Time{}) // its question is posted as sending
-	h.post(Part{Text: "progress", Class: Status, Run: p.Run.ID})
 	foreign := h.post(Part{Text: "of nobody"})
+	progress := h.post(Part{Text: "progress", Class: Status, Run: p.Run.ID})
 	question := h.parts()[0]
 	equal(t, "state before", question.State, "sending")
 	h.do(func(tx *Tx) error { _, err := tx.Stop(p.Conversation.ID); return err })
 	equal(t, "question", h.part(question.ID).State, "dropped")
 	wantErr(t, h.Sending(t.Context(), question), ErrNotFound) // the outbox had it in hand already
-	equal(t, "progress", h.parts()[1].State, "dropped")
+	equal(t, "progress", h.part(progress.ID).State, "dropped")
 	wantTexts(t, "heads", h.heads(), "of nobody")
 	equal(t, "other part", h.part(foreign.ID).State, "waiting")
 }

@@ -18,6 +18,8 @@ type Tx struct {
 	ctx context.Context
 
 	scrub bool // words were deleted of which no copy may stay
+
+	forgotten time.Time // when words were forgotten that snapshots hold; zero = not in this event, or that was noted before
 }
 
 // Now is the instant of the event: every row it writes carries it.
@@ -35,13 +37,22 @@ const (
 )
 
 // write runs one event: fn in one immediate transaction, then the wake-up. The context can end it before it begins;
-// begun work is finished, so that no caller is left in doubt about a commit.
+// begun work is finished, so that no caller is left in doubt about a commit. fn may be run twice: after the disk was full,
+// when the ballast has made room. Errors: *FullError, *DamagedError, among others.
 func (v *Vault) write(ctx context.Context, event string, d durability, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if full := v.strain.Load(); full != nil && newWork[event] {
+		return full
+	}
 	v.mu.Lock()
 	err := v.writeLocked(context.WithoutCancel(ctx), event, d, fn)
+	if full := v.fullness(err); full != nil {
+		if err = full; v.strained(full) && !newWork[event] {
+			err = v.writeLocked(context.WithoutCancel(ctx), event, d, fn)
+		}
+	}
 	v.mu.Unlock()
 	if err != nil {
 		return err
@@ -53,23 +64,41 @@ func (v *Vault) write(ctx context.Context, event string, d durability, fn func(*
 	return nil
 }
 
-func (v *Vault) writeLocked(ctx context.Context, event string, d durability, fn func(*Tx) error) (err error) {
+// writeLocked commits an event and sweeps behind it.
+func (v *Vault) writeLocked(ctx context.Context, event string, d durability, fn func(*Tx) error) error {
 	if v.writer == nil {
 		return errors.New("vault is closed")
 	}
+	if found := v.suspect.Load(); found != nil {
+		return found
+	}
+	scrub, err := v.commit(ctx, event, d, fn)
+	if err != nil && IsDamage(err) {
+		return v.suspected(err)
+	}
+	if err != nil || !scrub {
+		return err
+	}
+	if err := v.sweep(ctx); v.fullness(err) == nil {
+		return err
+	}
+	return nil // the words are gone from every row, and their last copies go when there is room: see recover
+}
+
+func (v *Vault) commit(ctx context.Context, event string, d durability, fn func(*Tx) error) (scrub bool, err error) {
 	if v.full != bool(d) {
 		mode := "PRAGMA synchronous=NORMAL"
 		if d == durable {
 			mode = "PRAGMA synchronous=FULL"
 		}
 		if _, err := v.writer.ExecContext(ctx, mode); err != nil {
-			return fmt.Errorf("set flushing: %w", err)
+			return false, fmt.Errorf("set flushing: %w", err)
 		}
 		v.full = bool(d)
 	}
 	tx, err := v.writer.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("begin %s: %w", event, err)
+		return false, fmt.Errorf("begin %s: %w", event, err)
 	}
 	defer func() {
 		if err != nil {
@@ -77,31 +106,33 @@ func (v *Vault) writeLocked(ctx context.Context, event string, d durability, fn 
 		}
 	}()
 	t := &Tx{tx: tx, v: v, now: v.now().UTC().Truncate(time.Millisecond), ctx: ctx}
-	if err := fn(t); err != nil {
-		return err
+	unsaved, err := t.noteChange(event, fn)
+	if err != nil {
+		return false, err
 	}
 	// Once a minute: how far time has come, so that a clock that wakes up in the past is noticed.
 	noted := t.now.Sub(v.stamp) >= time.Minute
 	if noted {
 		if err := t.noteClock(); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if v.hooks.Before != nil {
 		if err := v.hooks.Before(event); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit %s: %w", event, err)
+		return false, fmt.Errorf("commit %s: %w", event, err)
+	}
+	if d == durable {
+		v.flushed.Add(1)
 	}
 	if noted {
 		v.stamp = t.now
 	}
-	if t.scrub {
-		return v.sweep(ctx)
-	}
-	return nil
+	v.copies.changed(unsaved, t)
+	return t.scrub, nil
 }
 
 func (t *Tx) exec(query string, args ...any) (int64, error) {
@@ -133,7 +164,7 @@ type querier interface {
 func collect[T any](ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return nil, noted(q, err)
 	}
 	defer func() { _ = rows.Close() }()
 	var out []T
@@ -144,7 +175,7 @@ func collect[T any](ctx context.Context, q querier, scan func(scanner) (T, error
 		}
 		out = append(out, row)
 	}
-	return out, rows.Err()
+	return out, noted(q, rows.Err())
 }
 
 // one reads a single row; ErrNotFound when there is none.
@@ -153,7 +184,7 @@ func one[T any](ctx context.Context, q querier, scan func(scanner) (T, error), q
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
-	return row, err
+	return row, noted(q, err)
 }
 
 func scanInt(s scanner) (n int64, err error)     { err = s.Scan(&n); return n, err }

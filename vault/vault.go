@@ -86,21 +86,26 @@ type Hooks struct {
 type Vault struct {
 	dir      string
 	now      func() time.Time
-	gateways []string
-	boot     string // of the machine: a write that was not flushed survives the process, but not the machine
+	gateways atomic.Pointer[[]string] // those this process runs; nil = all
+	boot     string                   // of the machine: a write that was not flushed survives the process, but not the machine
 	lock     *flock.Flock
 	hooks    Hooks
 
 	mu     sync.Mutex // one writer
 	writer *sql.Conn
 	wdb    *sql.DB
-	rdb    *sql.DB
+	rdb    readers
 	full   bool // the writer's synchronous mode is FULL
 	stamp  time.Time
 
 	behind  time.Duration
 	unclean bool
 	missed  atomic.Pointer[string] // what new jobs do about missed instants
+	flushed atomic.Int64           // commits that were flushed to the disk
+	leisure leisure
+	strain  atomic.Pointer[FullError]    // see space.go
+	suspect atomic.Pointer[DamagedError] // see damage.go
+	copies  copies
 
 	notifier notifier
 }
@@ -115,7 +120,10 @@ func Open(ctx context.Context, dir string, opt Options) (*Vault, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create vault folder: %w", err)
 	}
-	v := &Vault{dir: dir, now: opt.Now, boot: bootID(), hooks: opt.Hooks, gateways: opt.Gateways}
+	v := &Vault{dir: dir, now: opt.Now, boot: bootID(), hooks: opt.Hooks}
+	if opt.Gateways != nil {
+		v.Carry(opt.Gateways)
+	}
 	if v.now == nil {
 		v.now = time.Now
 	}
@@ -124,6 +132,11 @@ func Open(ctx context.Context, dir string, opt Options) (*Vault, error) {
 		return nil, err
 	}
 	if err := v.open(ctx); err != nil {
+		if IsDamage(err) {
+			_ = v.suspected(err) // Close leaves it alone
+		} else if full := v.fullness(err); full != nil {
+			err = full
+		}
 		return nil, errors.Join(err, v.Close())
 	}
 	return v, nil
@@ -156,9 +169,11 @@ func (v *Vault) open(ctx context.Context) error {
 	if err := v.migrate(ctx); err != nil {
 		return err
 	}
-	if v.rdb, err = sql.Open("sqlite3", dsn(path, "rw", "&_query_only=on")); err != nil {
+	rdb, err := sql.Open("sqlite3", dsn(path, "rw", "&_query_only=on"))
+	if err != nil {
 		return err
 	}
+	v.rdb = readers{rdb, v}
 	v.rdb.SetMaxOpenConns(4)
 	v.rdb.SetMaxIdleConns(2)
 	if err := v.recover(ctx); err != nil {
@@ -168,8 +183,12 @@ func (v *Vault) open(ctx context.Context) error {
 }
 
 func dsn(path, mode, more string) string {
-	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	return "file:" + escaped + "?mode=" + mode + "&_journal_mode=WAL&_busy_timeout=10000&_stmt_cache_size=64" + more
+	return fileURI(path) + "?mode=" + mode + "&_journal_mode=WAL&_busy_timeout=10000&_stmt_cache_size=64" + more
+}
+
+// fileURI is a path as SQLite's URIs want it.
+func fileURI(path string) string {
+	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }
 
 func (v *Vault) takeLock(ctx context.Context, opt Options) error {
@@ -198,19 +217,22 @@ func (v *Vault) takeLock(ctx context.Context, opt Options) error {
 	return os.WriteFile(path, fmt.Appendf(nil, "%s, process %d\n", name, os.Getpid()), 0o600)
 }
 
-// Close ends all work with the vault and lets another process have it. Closing again does nothing.
+// Close ends all work with the vault and lets another process have it. Closing again does nothing. A damaged file stays as
+// it is, and its connections with it until the process ends.
 func (v *Vault) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var errs []error
-	if v.writer != nil {
-		errs = append(errs, v.writer.Close())
-	}
-	if v.rdb != nil {
-		errs = append(errs, v.rdb.Close())
-	}
-	if v.wdb != nil {
-		errs = append(errs, v.wdb.Close())
+	if v.suspect.Load() == nil { // closing would move the log into a damaged file
+		if v.writer != nil {
+			errs = append(errs, v.writer.Close())
+		}
+		if v.rdb.DB != nil {
+			errs = append(errs, v.rdb.Close())
+		}
+		if v.wdb != nil {
+			errs = append(errs, v.wdb.Close())
+		}
 	}
 	if v.lock != nil {
 		errs = append(errs, v.lock.Unlock())

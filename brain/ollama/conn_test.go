@@ -12,13 +12,16 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 func TestOneConnectionServesManyCalls(t *testing.T) {
 	f := newFake(t)
 	var conns atomic.Int32
 	client := f.client(t, func(o *Options) {
-		o.HTTP = newHTTP()
+		o.HTTP = wire.NewHTTP()
 		dial := o.HTTP.Transport.(*http.Transport).DialContext
 		o.HTTP.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			conns.Add(1)
@@ -96,7 +99,7 @@ func BenchmarkGenerate(b *testing.B) {
 		stream.WriteString(`{"model":"qwen3:4b","created_at":"2026-11-30T14:40:29.171528745Z","message":{"role":"assistant","content":" word"},"done":false}` + "\n")
 	}
 	stream.WriteString(doneLine)
-	client := New(Options{Name: "home", Model: "m", Tools: ToolsNative, HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := New(Options{Name: "home", Model: "m", Tools: brain.ToolsNative, HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		return respond(strings.NewReader(stream.String())), nil
 	})}})

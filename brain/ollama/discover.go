@@ -11,6 +11,8 @@ import (
 
 	"github.com/ollama/ollama/api"
 	"github.com/ollama/ollama/types/model"
+
+	"hearth/brain/internal/wire"
 )
 
 // Found is a server and what it can offer without being told anything.
@@ -36,7 +38,7 @@ const (
 func Discover(ctx context.Context, url string, memory int64) (Found, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTime)
 	defer cancel()
-	client := newHTTP()
+	client := wire.NewHTTP()
 	defer client.CloseIdleConnections()
 	s := newServer(url, client, time.Now)
 	version, err := s.version(ctx, reachTime)
@@ -87,7 +89,12 @@ func Discover(ctx context.Context, url string, memory int64) (Found, error) {
 
 // elsewhere reports a model that only seems to be installed. Older servers show that by the name alone.
 func elsewhere(m api.ListModelResponse) bool {
-	return m.RemoteHost != "" || m.RemoteModel != "" || strings.HasSuffix(m.Name, ":cloud") || strings.HasSuffix(m.Name, "-cloud")
+	return m.RemoteHost != "" || m.RemoteModel != "" || Elsewhere(m.Name)
+}
+
+// Elsewhere reports a model's name that says that Ollama passes what it is asked on to a cloud.
+func Elsewhere(name string) bool {
+	return strings.HasSuffix(name, ":cloud") || strings.HasSuffix(name, "-cloud")
 }
 
 // version asks for the server's version: any Ollama server has one.

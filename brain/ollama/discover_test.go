@@ -177,3 +177,17 @@ func TestAPullCanBeStopped(t *testing.T) {
 	}
 	<-gone
 }
+
+func TestInstalled(t *testing.T) {
+	f := newFake(t)
+	f.install([]installed{{name: "qwen3:4b"}, {name: "tiny:latest"}})
+	for name, want := range map[string]bool{"qwen3:4b": true, "QWEN3:4b": true, "tiny": true, "qwen3": false, "qwen3:8b": false} {
+		got, err := New(Options{URL: f.URL, Model: name}).Installed(t.Context())
+		if err != nil || got != want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	f.Close()
+	_, err := New(Options{URL: f.URL, Model: "tiny"}).Installed(t.Context())
+	faultOf(t, err, brain.Transient)
+}

@@ -104,27 +104,27 @@ func TestCheckSaysHowToMend(t *testing.T) {
 		show   string
 		code   int
 		ps     string
-		want   []Finding
+		want   []brain.Finding
 	}{
-		{name: "all well", want: []Finding{
-			{"server", ok, "Ollama 0.32.6 answers at HOST."},
-			{"model", ok, "The model qwen3:4b is installed."},
-			{"tools", ok, "It knows tools."},
-			{"context", ok, "It is not loaded now; the next message loads it with 8192 tokens."},
+		{name: "all well", want: []brain.Finding{
+			{What: "server", OK: ok, Text: "Ollama 0.32.6 answers at HOST."},
+			{What: "model", OK: ok, Text: "The model qwen3:4b is installed."},
+			{What: "tools", OK: ok, Text: "It knows tools."},
+			{What: "context", OK: ok, Text: "It is not loaded now; the next message loads it with 8192 tokens."},
 		}},
-		{name: "loaded", ps: `{"models":[{"name":"qwen3:4b","context_length":8192}]}`, want: []Finding{{"context", ok, "It is loaded with 8192 tokens."}}},
-		{name: "loaded otherwise", ps: `{"models":[{"name":"qwen3:4b","context_length":4096}]}`, want: []Finding{{"context", ok, "It is loaded with 4096 tokens, for another program perhaps; the next message loads it anew with 8192, which takes a while."}}},
-		{name: "missing", code: 404, show: `{"error":"model 'qwen3:4b' not found"}`, want: []Finding{{"model", bad, "The model qwen3:4b is not installed: run `ollama pull qwen3:4b`."}}},
-		{name: "elsewhere", show: `{"remote_host":"https://ollama.com","capabilities":["tools"]}`, want: []Finding{{"model", ok, "The model qwen3:4b is run by https://ollama.com: what you say leaves the house."}}},
-		{name: "no tools", show: showNoTools, want: []Finding{
-			{"tools", ok, "Its calls are forced into a schema. A model that knows tools of its own does better."},
-			{"context", bad, "brain.models.home.context is 8192, but the model qwen3:4b was made for 2048 tokens: set it to 2048."},
+		{name: "loaded", ps: `{"models":[{"name":"qwen3:4b","context_length":8192}]}`, want: []brain.Finding{{What: "context", OK: ok, Text: "It is loaded with 8192 tokens."}}},
+		{name: "loaded otherwise", ps: `{"models":[{"name":"qwen3:4b","context_length":4096}]}`, want: []brain.Finding{{What: "context", OK: ok, Text: "It is loaded with 4096 tokens, for another program perhaps; the next message loads it anew with 8192, which takes a while."}}},
+		{name: "missing", code: 404, show: `{"error":"model 'qwen3:4b' not found"}`, want: []brain.Finding{{What: "model", OK: bad, Text: "The model qwen3:4b is not installed: /model home in chat has it pulled, or run `ollama pull qwen3:4b`."}}},
+		{name: "elsewhere", show: `{"remote_host":"https://ollama.com","capabilities":["tools"]}`, want: []brain.Finding{{What: "model", OK: ok, Text: "The model qwen3:4b is run by https://ollama.com: what you say leaves the house."}}},
+		{name: "no tools", show: showNoTools, want: []brain.Finding{
+			{What: "tools", OK: ok, Text: "Its calls are forced into a schema. A model that knows tools of its own does better."},
+			{What: "context", OK: bad, Text: "brain.models.home.context is 8192, but the model qwen3:4b was made for 2048 tokens: set it to 2048."},
 		}},
-		{name: "no tools, and asked for", change: func(o *Options) { o.Tools = ToolsNative }, show: showNoTools, want: []Finding{{"tools", bad, "The model qwen3:4b knows no tools: set brain.models.home.tools to auto, or choose another model."}}},
-		{name: "off", change: func(o *Options) { o.Tools = ToolsOff }, want: []Finding{{"tools", ok, "Tools are off (brain.models.home.tools): it can talk, and do nothing."}}},
-		{name: "old server", show: `{}`, want: []Finding{{"tools", ok, "This server does not say whether the model knows tools. They are tried."}}},
-		{name: "no thoughts", change: func(o *Options) { o.Think = true }, show: showNoTools, want: []Finding{{"thinking", bad, "The model qwen3:4b cannot think before it answers: set brain.models.home.think to false."}}},
-		{name: "no list of what runs", ps: `no JSON`, want: []Finding{{"context", bad, "What answers at HOST does not answer like Ollama: is brain.models.home.url right?"}}},
+		{name: "no tools, and asked for", change: func(o *Options) { o.Tools = brain.ToolsNative }, show: showNoTools, want: []brain.Finding{{What: "tools", OK: bad, Text: "The model qwen3:4b knows no tools: set brain.models.home.tools to auto, or choose another model."}}},
+		{name: "off", change: func(o *Options) { o.Tools = brain.ToolsOff }, want: []brain.Finding{{What: "tools", OK: ok, Text: "Tools are off (brain.models.home.tools): it can talk, and do nothing."}}},
+		{name: "old server", show: `{}`, want: []brain.Finding{{What: "tools", OK: ok, Text: "This server does not say whether the model knows tools. They are tried."}}},
+		{name: "no thoughts", change: func(o *Options) { o.Think = true }, show: showNoTools, want: []brain.Finding{{What: "thinking", OK: bad, Text: "The model qwen3:4b cannot think before it answers: set brain.models.home.think to false."}}},
+		{name: "no list of what runs", ps: `no JSON`, want: []brain.Finding{{What: "context", OK: bad, Text: "What answers at HOST does not answer like Ollama: is brain.models.home.url right?"}}},
 	} {
 		f := newFake(t)
 		if c.ps != "" {
@@ -155,7 +155,7 @@ func TestCheckSaysHowToMend(t *testing.T) {
 	f := newFake(t)
 	f.Close()
 	got := f.client(t, nil).Check(t.Context())
-	if len(got) != 1 || got[0] != (Finding{"server", false, "Ollama does not answer at " + f.host() + ": is it running?"}) {
+	if len(got) != 1 || got[0] != (brain.Finding{What: "server", OK: false, Text: "Ollama does not answer at " + f.host() + ": is it running?"}) {
 		t.Errorf("got %+v", got)
 	}
 }

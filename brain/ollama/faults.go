@@ -4,17 +4,15 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
-	"time"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // What went wrong, for errors.Is. Each comes within a *brain.ModelError.
@@ -94,48 +92,15 @@ func (e *toldError) Error() string {
 // statusFault reads an answer that is no success.
 func (s server) statusFault(resp *http.Response, model string) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	text := errorDocument(body)
+	text := wire.ErrorDocument(body)
 	if err != nil && text == "" {
 		text = err.Error()
 	}
 	fault := s.fault(resp.StatusCode, text, model)
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable {
-		fault.After = retryAfter(resp.Header, s.now())
+		fault.After = wire.RetryAfter(resp.Header, s.now())
 	}
 	return fault
-}
-
-// errorDocument finds the message in an error document, and shortens what is none, such as a proxy's page.
-func errorDocument(body []byte) string {
-	var doc struct {
-		Error json.RawMessage `json:"error"`
-	}
-	text := ""
-	if json.Unmarshal(body, &doc) == nil {
-		text = errorText(doc.Error)
-	}
-	if text == "" {
-		text = strings.Join(strings.Fields(string(body)), " ")
-	}
-	if len(text) > 2000 {
-		text = strings.ToValidUTF8(text[:2000], "")
-	}
-	return text
-}
-
-// errorText reads the two forms in which a server names an error: a text, or an object with a message.
-func errorText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var object struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(raw, &object) == nil && object.Message != "" {
-		return object.Message
-	}
-	return string(raw)
 }
 
 // fault sorts what a server said. Status 0 is an error in the middle of a stream.
@@ -169,7 +134,7 @@ func (s server) fault(status int, said, model string) *brain.ModelError {
 	case has("does not support chat"):
 		return out(brain.Permanent, "The model "+model+" cannot hold a conversation: choose another one.")
 	case has("try pulling it first"), status == http.StatusNotFound && has("model") && has("not found"):
-		return marked(brain.Permanent, errNoModel, "The model "+model+" is not installed: run `ollama pull "+model+"`.")
+		return marked(brain.Permanent, errNoModel, "The model "+model+" is not installed: "+s.pullWords()+"run `ollama pull "+model+"`.")
 	case has("requires more system memory"):
 		return out(brain.Permanent, "The machine at "+s.host+" has too little free memory for the model "+model+": choose a smaller one, or a smaller "+s.setting("context")+".")
 	}
@@ -222,21 +187,10 @@ func badReply(lower string) bool {
 	return false
 }
 
-// retryAfter reads how long a server asks to wait: seconds or an instant. 0 = it does not say.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	text := strings.TrimSpace(h.Get("Retry-After"))
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
-		if seconds > 0 && seconds < 1e6 {
-			return time.Duration(seconds * float64(time.Second))
-		}
-		return 0
+// pullWords say how a model is had from the chat, which needs its name in the YAML file.
+func (s server) pullWords() string {
+	if name, ok := strings.CutPrefix(s.key, "brain.models."); ok && name != "" {
+		return "/model " + name + " in chat has it pulled, or "
 	}
-	until, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	if there, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = there // its clock is the one that it counts by
-	}
-	return max(0, until.Sub(now))
+	return ""
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 func TestStatusesAreSorted(t *testing.T) {
@@ -39,7 +40,7 @@ func TestStatusesAreSorted(t *testing.T) {
 		{code: 401, body: `{"error":"unauthorized","signin_url":"https://ollama.com/x"}`, kind: brain.Permanent, human: "Ollama at HOST refuses access to the model qwen3:4b: it may need `ollama signin` there, or a password in brain.models.home.url."},
 		{code: 402, body: `{"error":{"message":"limit reached","type":"insufficient_quota"}}`, kind: brain.Permanent, human: "Ollama at HOST wants to be paid for the model qwen3:4b (status 402)."},
 		{code: 403, body: ``, kind: brain.Permanent},
-		{code: 404, body: `{"error":"model \"qwen3:4b\" not found, try pulling it first"}`, kind: brain.Permanent, human: "The model qwen3:4b is not installed: run `ollama pull qwen3:4b`."},
+		{code: 404, body: `{"error":"model \"qwen3:4b\" not found, try pulling it first"}`, kind: brain.Permanent, human: "The model qwen3:4b is not installed: /model home in chat has it pulled, or run `ollama pull qwen3:4b`."},
 		{code: 404, body: `404 page not found`, kind: brain.Permanent, human: "What answers at HOST is not Ollama (status 404): is brain.models.home.url right?"},
 		{code: 405, body: `{"detail":"Method Not Allowed"}`, kind: brain.Permanent, human: "What answers at HOST is not Ollama (status 405): is brain.models.home.url right?"},
 		{code: 301, headers: []string{"Location", "https://elsewhere.example/api/chat"}, kind: brain.Permanent, human: "The address HOST sends me elsewhere (status 301): put the final one into brain.models.home.url."},
@@ -204,11 +205,11 @@ func FuzzFault(f *testing.F) {
 	f.Add(404, []byte(`{"error":"model not found"}`), "NaN")
 	f.Fuzz(func(t *testing.T, code int, body []byte, after string) {
 		s := newServer("", nil, fixedNow)
-		fault := s.fault(code, errorDocument(body), "m")
+		fault := s.fault(code, wire.ErrorDocument(body), "m")
 		if problem := unfit(fault.Human); problem != "" {
 			t.Fatalf("the sentence %q %s", fault.Human, problem)
 		}
-		if d := retryAfter(http.Header{"Retry-After": {after}}, fixedNow()); d < 0 {
+		if d := wire.RetryAfter(http.Header{"Retry-After": {after}}, fixedNow()); d < 0 {
 			t.Fatalf("got a wait of %v", d)
 		}
 		var p parts

@@ -143,7 +143,7 @@ func TestRecordedErrorsAreSorted(t *testing.T) {
 		mark        error
 	}{
 		{name: "err_context", kind: brain.TooLong, human: "What there is to say has become too long for the model, also after I had shortened it."},
-		{name: "err_no_model", kind: brain.Permanent, mark: errNoModel, human: "The model qwen3:4b is not installed: run `ollama pull qwen3:4b`."},
+		{name: "err_no_model", kind: brain.Permanent, mark: errNoModel, human: "The model qwen3:4b is not installed: /model home in chat has it pulled, or run `ollama pull qwen3:4b`."},
 		{name: "err_no_tools", kind: brain.Permanent, mark: errNoTools, human: "The model qwen3:4b knows no tools: set brain.models.home.tools to schema, or choose another model."},
 		{name: "err_no_thinking", kind: brain.Permanent, mark: errNoThinking, human: "The model qwen3:4b cannot think before it answers: set brain.models.home.think to false."},
 	} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // slow is a body that gives each of its lines after a pause, and ends with the request.
@@ -67,10 +68,10 @@ func TestOurOwnLimitsAreNamedAsOurs(t *testing.T) {
 		took           time.Duration
 	}{
 		{"headers in time", 9 * time.Minute, time.Second, [][]byte{words, done}, nil, "", 9*time.Minute + 3*time.Second},
-		{"no headers", time.Hour, 0, nil, ErrFirstToken, "The model m had not begun to answer after 10 minutes (brain.models.home.first_token_timeout), so I gave up on it.", 10 * time.Minute},
-		{"headers and no word", 9 * time.Minute, 2 * time.Minute, [][]byte{words, done}, ErrFirstToken, "The model m had not begun to answer after 10 minutes (brain.models.home.first_token_timeout), so I gave up on it.", 10 * time.Minute},
+		{"no headers", time.Hour, 0, nil, wire.ErrFirstToken, "The model m had not begun to answer after 10 minutes (brain.models.home.first_token_timeout), so I gave up on it.", 10 * time.Minute},
+		{"headers and no word", 9 * time.Minute, 2 * time.Minute, [][]byte{words, done}, wire.ErrFirstToken, "The model m had not begun to answer after 10 minutes (brain.models.home.first_token_timeout), so I gave up on it.", 10 * time.Minute},
 		{"a slow model", time.Second, 119 * time.Second, [][]byte{words, words, words, words, words, words, words, done}, nil, "", 8*119*time.Second + 2*time.Second},
-		{"silence", time.Second, time.Second, [][]byte{words, words}, ErrIdle, "The model m fell silent in the middle of its answer for 2 minutes or more (brain.models.home.idle_timeout), so I gave up on it.", 3*time.Second + 2*time.Minute},
+		{"silence", time.Second, time.Second, [][]byte{words, words}, wire.ErrIdle, "The model m fell silent in the middle of its answer for 2 minutes or more (brain.models.home.idle_timeout), so I gave up on it.", 3*time.Second + 2*time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -104,11 +105,11 @@ func TestASilenceMayBeACallThatIsBeingWritten(t *testing.T) {
 		silence time.Duration
 		wait    time.Duration // 0 = the call comes through
 	}{
-		{"slow machine", ToolsNative, time.Second, 8 * time.Minute, 0},
-		{"hung machine", ToolsNative, time.Second, time.Hour, 512 * time.Second},
-		{"very slow, and hung", ToolsNative, time.Minute, time.Hour, 10 * time.Minute},
-		{"fast machine, and hung", ToolsNative, 10 * time.Millisecond, time.Hour, 2 * time.Minute},
-		{"nothing is withheld", ToolsSchema, time.Second, 8 * time.Minute, 2 * time.Minute},
+		{"slow machine", brain.ToolsNative, time.Second, 8 * time.Minute, 0},
+		{"hung machine", brain.ToolsNative, time.Second, time.Hour, 512 * time.Second},
+		{"very slow, and hung", brain.ToolsNative, time.Minute, time.Hour, 10 * time.Minute},
+		{"fast machine, and hung", brain.ToolsNative, 10 * time.Millisecond, time.Hour, 2 * time.Minute},
+		{"nothing is withheld", brain.ToolsSchema, time.Second, 8 * time.Minute, 2 * time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -126,7 +127,7 @@ func TestASilenceMayBeACallThatIsBeingWritten(t *testing.T) {
 					}
 					return
 				}
-				if faultOf(t, err, brain.Transient); !errors.Is(err, ErrIdle) {
+				if faultOf(t, err, brain.Transient); !errors.Is(err, wire.ErrIdle) {
 					t.Errorf("got %v", err)
 				}
 				if waited := time.Since(last); waited != c.wait {
@@ -149,8 +150,8 @@ func TestAnAnswerDoesNotWaitForTheEndOfTheConnection(t *testing.T) {
 		if err != nil || got.Text != "Hello" {
 			t.Fatalf("got %+v, %v", got, err)
 		}
-		if took := time.Since(began); took != drainTime {
-			t.Errorf("it took %v, want %v", took, drainTime)
+		if took := time.Since(began); took != wire.DrainTime {
+			t.Errorf("it took %v, want %v", took, wire.DrainTime)
 		}
 	})
 }
@@ -159,7 +160,7 @@ func TestLimitsInWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		10 * time.Minute: "10 minutes", time.Minute: "1 minute", 90 * time.Second: "90 seconds", time.Second: "1 second", 300 * time.Millisecond: "300ms",
 	} {
-		if got := inWords(d); got != want {
+		if got := wire.InWords(d); got != want {
 			t.Errorf("%v: got %q, want %q", d, got, want)
 		}
 	}
@@ -180,7 +181,7 @@ func TestTheServerSeesThatWeGaveUp(t *testing.T) {
 		gone <- struct{}{}
 	}
 	client := f.client(t, func(o *Options) { o.FirstToken, o.Idle = 30*time.Millisecond, 30*time.Millisecond })
-	for _, want := range []error{ErrFirstToken, ErrIdle} {
+	for _, want := range []error{wire.ErrFirstToken, wire.ErrIdle} {
 		_, err := client.Generate(t.Context(), plain("hi"), nil)
 		if faultOf(t, err, brain.Transient); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)

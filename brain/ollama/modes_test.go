@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // offered says how a request offered its tools.
@@ -30,15 +31,15 @@ func TestHowToolsAreOffered(t *testing.T) {
 		code                int
 		shows               int
 	}{
-		{ToolsAuto, showTools, "native", 200, 1},
+		{brain.ToolsAuto, showTools, "native", 200, 1},
 		{"", showTools, "native", 200, 1},
-		{ToolsAuto, showNoTools, "schema", 200, 1},
-		{ToolsAuto, `{"model_info":{}}`, "native", 200, 1}, // an old server, which does not say
-		{ToolsAuto, `not found`, "native", 404, 3},         // a proxy that lets the chat through and nothing else
-		{ToolsAuto, `{"capabilities":"tools"}`, "native", 200, 3},
-		{ToolsNative, showNoTools, "native", 200, 0},
-		{ToolsSchema, showTools, "schema", 200, 0},
-		{ToolsOff, showTools, "off", 200, 0},
+		{brain.ToolsAuto, showNoTools, "schema", 200, 1},
+		{brain.ToolsAuto, `{"model_info":{}}`, "native", 200, 1}, // an old server, which does not say
+		{brain.ToolsAuto, `not found`, "native", 404, 3},         // a proxy that lets the chat through and nothing else
+		{brain.ToolsAuto, `{"capabilities":"tools"}`, "native", 200, 3},
+		{brain.ToolsNative, showNoTools, "native", 200, 0},
+		{brain.ToolsSchema, showTools, "schema", 200, 0},
+		{brain.ToolsOff, showTools, "off", 200, 0},
 	} {
 		f := newFake(t)
 		f.show = func(w http.ResponseWriter, _ *http.Request) {
@@ -77,16 +78,16 @@ func TestWithoutToolsNothingIsAskedOfTheModel(t *testing.T) {
 
 func TestOffTellsTheModelSo(t *testing.T) {
 	f := newFake(t)
-	if _, err := f.client(t, func(o *Options) { o.Tools = ToolsOff }).Generate(t.Context(), remind(), nil); err != nil {
+	if _, err := f.client(t, func(o *Options) { o.Tools = brain.ToolsOff }).Generate(t.Context(), remind(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := lastMessages(f.asked()[0])[0]; !strings.HasSuffix(got, noToolsText) {
+	if got := lastMessages(f.asked()[0])[0]; !strings.HasSuffix(got, wire.NoTools) {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestAModelThatRefusesToolsIsAskedInASchemaFromThenOn(t *testing.T) {
-	for _, setting := range []string{ToolsAuto, ToolsNative} {
+	for _, setting := range []string{brain.ToolsAuto, brain.ToolsNative} {
 		f := newFake(t)
 		f.chat = func(w http.ResponseWriter, r *http.Request, body []byte) {
 			if strings.Contains(string(body), `"tools":[`) {
@@ -190,7 +191,7 @@ func TestWhenTheFactsCannotBeHadTheErrorIsTheirs(t *testing.T) {
 		_, _ = io.WriteString(w, `{"error":"model 'qwen3:4b' not found"}`)
 	}
 	_, err := f.client(t, nil).Generate(t.Context(), remind(), nil)
-	if fault := faultOf(t, err, brain.Permanent); fault.Human != "The model qwen3:4b is not installed: run `ollama pull qwen3:4b`." {
+	if fault := faultOf(t, err, brain.Permanent); fault.Human != "The model qwen3:4b is not installed: /model home in chat has it pulled, or run `ollama pull qwen3:4b`." {
 		t.Errorf("got %q", fault.Human)
 	}
 	f.show = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }

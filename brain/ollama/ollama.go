@@ -12,34 +12,28 @@ import (
 	"time"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // DefaultURL is where Ollama listens when nobody tells it otherwise.
 const DefaultURL = "http://127.0.0.1:11434"
 
-// The values of Options.Tools.
-const (
-	ToolsAuto   = "auto"   // native if the server says that the model knows tools, else schema
-	ToolsNative = "native" // the server's own tool calls
-	ToolsSchema = "schema" // every answer is forced into JSON that is a call or words: works with any model
-	ToolsOff    = "off"    // no tools
-)
-
 // Options say which model is asked, and how. Zero values get the defaults of the YAML file.
 type Options struct {
-	Name       string        // as in the YAML file, for texts that name a key: brain.models.NAME
-	URL        string        // of the server; "" = DefaultURL
-	Model      string        // as the server calls it, e.g. qwen3:4b
-	Context    int           // tokens of prompt and answer together; 0 = 8192. Fixed, because a change reloads the model
-	MaxTokens  int           // of an answer, when the request does not say; 0 = 1024
-	KeepAlive  time.Duration // how long the server keeps it loaded; negative = until it stops, 0 = not at all
-	Think      bool
-	Tools      string        // "" = ToolsAuto
-	FirstToken time.Duration // limit until the first word: queue, loading and reading the prompt; 0 = 10 minutes
-	Idle       time.Duration // limit for a silence in the middle of an answer; 0 = 2 minutes
-	HTTP       *http.Client  // nil = one of its own. Its Timeout must be 0
-	Now        func() time.Time
-	Log        *slog.Logger
+	Name        string        // as in the YAML file, for texts that name a key: brain.models.NAME
+	URL         string        // of the server; "" = DefaultURL
+	Model       string        // as the server calls it, e.g. qwen3:4b
+	Context     int           // tokens of prompt and answer together; 0 = 8192. Fixed, because a change reloads the model
+	MaxTokens   int           // of an answer, when the request does not say; 0 = 1024
+	KeepAlive   time.Duration // how long the server keeps it loaded; negative = until it stops, 0 = not at all
+	Think       bool
+	Temperature *float64      // nil = the server's own
+	Tools       string        // "" = brain.ToolsAuto
+	FirstToken  time.Duration // limit until the first word: queue, loading and reading the prompt; 0 = 10 minutes
+	Idle        time.Duration // limit for a silence in the middle of an answer; 0 = 2 minutes
+	HTTP        *http.Client  // nil = one of its own. Its Timeout must be 0
+	Now         func() time.Time
+	Log         *slog.Logger
 }
 
 const (
@@ -87,7 +81,7 @@ func New(o Options) *Client {
 		o.Idle = defaultIdle
 	}
 	if o.Tools == "" {
-		o.Tools = ToolsAuto
+		o.Tools = brain.ToolsAuto
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -169,16 +163,16 @@ func (c *Client) thinking() thinkState {
 
 // mode decides how the tools of a request are offered.
 func (c *Client) mode(ctx context.Context, req brain.Request) (mode, error) {
-	if len(req.Tools) == 0 || c.o.Tools == ToolsOff {
+	if len(req.Tools) == 0 || c.o.Tools == brain.ToolsOff {
 		return modeNone, nil
 	}
 	c.mu.Lock()
 	noTools := c.noTools
 	c.mu.Unlock()
-	if noTools || c.o.Tools == ToolsSchema {
+	if noTools || c.o.Tools == brain.ToolsSchema {
 		return modeSchema, nil
 	}
-	if c.o.Tools == ToolsNative {
+	if c.o.Tools == brain.ToolsNative {
 		return modeNative, nil
 	}
 	known, err := c.about(ctx)
@@ -205,21 +199,21 @@ func (c *Client) ask(ctx context.Context, req brain.Request, how mode, think thi
 	if err != nil {
 		return brain.Response{}, &brain.ModelError{Kind: brain.Permanent, Human: "The request to the model could not be written: that is a fault in me.", Err: err}
 	}
-	guard := newGuard(ctx, c.o.FirstToken, ErrFirstToken)
-	defer guard.end()
-	resp, err := c.server.post(guard.ctx, "/api/chat", body, c.o.Model)
+	guard := wire.NewGuard(ctx, c.o.FirstToken, wire.ErrFirstToken)
+	defer guard.End()
+	resp, err := c.server.post(guard.Ctx, "/api/chat", body, c.o.Model)
 	if err != nil {
-		return brain.Response{}, c.blame(guard.ctx, err)
+		return brain.Response{}, c.blame(guard.Ctx, err)
 	}
 	defer resp.Body.Close()
 	r := reply{how: how, emit: onDelta}
-	p := pace{idle: c.o.Idle, longest: max(c.o.Idle, c.o.FirstToken), withheld: how == modeNative, predict: predict}
-	last, err := r.read(resp.Body, func() { guard.extend(p.limit(), ErrIdle) })
+	p := wire.Pace{Idle: c.o.Idle, Longest: max(c.o.Idle, c.o.FirstToken), Withheld: how == modeNative, Predict: predict}
+	last, err := r.read(resp.Body, func() { guard.Extend(p.Limit(), wire.ErrIdle) })
 	if err != nil {
-		return brain.Response{}, c.blame(guard.ctx, c.server.streamFault(err, c.o.Model))
+		return brain.Response{}, c.blame(guard.Ctx, c.server.streamFault(err, c.o.Model))
 	}
-	guard.extend(drainTime, errDrained)
-	drain(resp.Body)
+	guard.Extend(wire.DrainTime, wire.ErrDrained)
+	wire.Drain(resp.Body)
 	if limit := c.limit(); last.PromptEvalCount >= limit {
 		return brain.Response{}, tooLong(errSilentCut)
 	}
@@ -233,11 +227,11 @@ func (c *Client) ask(ctx context.Context, req brain.Request, how mode, think thi
 // blame names our own time limits as ours: they are no fault of the server's.
 func (c *Client) blame(ctx context.Context, err error) error {
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, ErrFirstToken):
-		return &brain.ModelError{Kind: brain.Transient, Err: cause, Human: "The model " + c.o.Model + " had not begun to answer after " + inWords(c.o.FirstToken) +
+	case errors.Is(cause, wire.ErrFirstToken):
+		return &brain.ModelError{Kind: brain.Transient, Err: cause, Human: "The model " + c.o.Model + " had not begun to answer after " + wire.InWords(c.o.FirstToken) +
 			" (" + c.server.key + ".first_token_timeout), so I gave up on it."}
-	case errors.Is(cause, ErrIdle):
-		return &brain.ModelError{Kind: brain.Transient, Err: cause, Human: "The model " + c.o.Model + " fell silent in the middle of its answer for " + inWords(c.o.Idle) +
+	case errors.Is(cause, wire.ErrIdle):
+		return &brain.ModelError{Kind: brain.Transient, Err: cause, Human: "The model " + c.o.Model + " fell silent in the middle of its answer for " + wire.InWords(c.o.Idle) +
 			" or more (" + c.server.key + ".idle_timeout), so I gave up on it."}
 	}
 	return err

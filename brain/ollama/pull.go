@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ollama/ollama/api"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // pullSilence is the longest silence in a download. Checking what has been loaded says nothing for minutes on a slow card.
@@ -22,21 +24,21 @@ var errPullSilent = errors.New("our limit for a silence within a download has pa
 // is called with what the server is at, and with the bytes of all parts that it has begun: total grows as parts begin,
 // and is 0 until the first does. An error is a *brain.ModelError unless ctx ended.
 func Pull(ctx context.Context, url, model string, progress func(status string, done, total int64)) error {
-	client := newHTTP()
+	client := wire.NewHTTP()
 	defer client.CloseIdleConnections()
 	s := newServer(url, client, time.Now)
-	body, err := encode(api.PullRequest{Model: model})
+	body, err := wire.Encode(api.PullRequest{Model: model})
 	if err != nil {
 		return fmt.Errorf("write a request to pull %s: %w", model, err)
 	}
-	guard := newGuard(ctx, pullSilence, errPullSilent)
-	defer guard.end()
-	resp, err := s.post(guard.ctx, "/api/pull", body, model)
+	guard := wire.NewGuard(ctx, pullSilence, errPullSilent)
+	defer guard.End()
+	resp, err := s.post(guard.Ctx, "/api/pull", body, model)
 	if err == nil {
 		defer resp.Body.Close()
 		parts := parts{}
 		err = lines(resp.Body, func(line []byte) (bool, error) {
-			guard.extend(pullSilence, errPullSilent)
+			guard.Extend(pullSilence, errPullSilent)
 			return parts.line(line, progress)
 		})
 		if err != nil {
@@ -48,8 +50,8 @@ func Pull(ctx context.Context, url, model string, progress func(status string, d
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(context.Cause(guard.ctx), errPullSilent):
-		return &brain.ModelError{Kind: brain.Transient, Err: errPullSilent, Human: "The download of " + model + " stood still for " + inWords(pullSilence) + ", so I gave up on it; the next try goes on from there."}
+	case errors.Is(context.Cause(guard.Ctx), errPullSilent):
+		return &brain.ModelError{Kind: brain.Transient, Err: errPullSilent, Human: "The download of " + model + " stood still for " + wire.InWords(pullSilence) + ", so I gave up on it; the next try goes on from there."}
 	case errors.As(err, &fault) && unknownModel(fault.Err.Error()):
 		return &brain.ModelError{Kind: brain.Permanent, Err: err, Human: "There is no model called " + model + " in Ollama's library: https://ollama.com/library lists them."}
 	}
@@ -75,7 +77,7 @@ func (p *parts) line(line []byte, progress func(status string, done, total int64
 	if err := json.Unmarshal(line, &got); err != nil {
 		return false, fmt.Errorf("%w: %w", errStrange, err)
 	}
-	if text := errorText(got.Error); text != "" {
+	if text := wire.ErrorText(got.Error); text != "" {
 		return false, &toldError{text: text}
 	}
 	if got.Digest != "" {
@@ -91,4 +93,15 @@ func (p *parts) line(line []byte, progress func(status string, done, total int64
 		progress(got.Status, p.done, p.total)
 	}
 	return got.Status == "success", nil
+}
+
+// Installed asks the server whether it has the model; true too when the model runs elsewhere under that name.
+func (c *Client) Installed(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	var list api.ListResponse
+	if err := c.server.call(ctx, "/api/tags", nil, &list, ""); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(list.Models, func(m api.ListModelResponse) bool { return sameModel(m.Name, c.o.Model) }), nil
 }

@@ -1,13 +1,13 @@
 package ollama
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
 	"github.com/ollama/ollama/api"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // The request is Ollama's, except for what its types would change on the way: they turn the numbers in arguments into
@@ -67,6 +67,9 @@ func (c *Client) body(req brain.Request, how mode, think thinkState) (body []byt
 		Truncate: &no, // else the oldest messages are dropped without a word, the instructions after them
 		Shift:    &no, // else the beginning is forgotten while it writes
 	}}
+	if c.o.Temperature != nil {
+		out.Options["temperature"] = *c.o.Temperature
+	}
 	if think != thinkUnset {
 		out.Think = &api.ThinkValue{Value: think == thinkAsked} // unset means on for models that can
 	}
@@ -76,29 +79,27 @@ func (c *Client) body(req brain.Request, how mode, think thinkState) (body []byt
 		out.Tools = nativeTools(req.Tools)
 		out.Messages = nativeMessages(req.Messages)
 	case modeSchema:
-		out.Format = answerSchema(req.Tools)
-		system += "\n\n" + toolText(req.Tools)
+		out.Format = wire.AnswerSchema(req.Tools)
+		system += "\n\n" + wire.ToolText(req.Tools)
 		out.Messages = plainMessages(req.Messages, true)
 	case modeNone:
 		out.Messages = plainMessages(req.Messages, false)
 		if len(req.Tools) > 0 {
-			system += "\n\n" + noToolsText
+			system += "\n\n" + wire.NoTools
 		}
 	}
 	if system = strings.TrimSpace(system); system != "" {
 		out.Messages = append([]message{{Role: "system", Content: system}}, out.Messages...)
 	}
-	body, err = encode(out)
+	body, err = wire.Encode(out)
 	return body, predict, err
 }
-
-const noToolsText = "There are no tools here. Answer in words, and say so when something would need a tool."
 
 func nativeTools(specs []brain.ToolSpec) []tool {
 	tools := make([]tool, 0, len(specs))
 	for _, s := range specs {
 		tools = append(tools, tool{Type: "function", Function: toolFunction{
-			Name: s.Name, Description: s.About, Parameters: objectOr(s.Schema, `{"type":"object","properties":{}}`),
+			Name: s.Name, Description: s.About, Parameters: wire.ObjectOr(s.Schema, `{"type":"object","properties":{}}`),
 		}})
 	}
 	return tools
@@ -106,10 +107,10 @@ func nativeTools(specs []brain.ToolSpec) []tool {
 
 func nativeMessages(msgs []brain.Msg) []message {
 	out := make([]message, 0, len(msgs)+1)
-	for _, m := range msgs {
+	for _, m := range wire.Paired(msgs) {
 		to := message{Role: m.Role, Content: m.Text}
 		for i, c := range m.Calls {
-			to.ToolCalls = append(to.ToolCalls, call{ID: c.ID, Function: callFunction{Index: i, Name: c.Name, Arguments: objectOr(c.Args, "{}")}})
+			to.ToolCalls = append(to.ToolCalls, call{ID: c.ID, Function: callFunction{Index: i, Name: c.Name, Arguments: wire.ObjectOr(c.Args, "{}")}})
 		}
 		if m.Role == "tool" {
 			to.ToolName, to.ToolCallID = m.Tool, m.CallID
@@ -119,21 +120,11 @@ func nativeMessages(msgs []brain.Msg) []message {
 	return out
 }
 
-// objectOr gives raw if it is a JSON object, which is all that the server takes, else the other.
-func objectOr(raw json.RawMessage, other string) json.RawMessage {
-	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(trimmed) {
-		return trimmed
+func plainMessages(msgs []brain.Msg, asJSON bool) []message {
+	plain := wire.PlainMessages(msgs, asJSON)
+	out := make([]message, 0, len(plain)+1)
+	for _, m := range plain {
+		out = append(out, message{Role: m.Role, Content: m.Content})
 	}
-	return json.RawMessage(other)
-}
-
-// encode writes JSON without the escapes that only HTML needs.
-func encode(v any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	return out
 }

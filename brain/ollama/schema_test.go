@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 func TestAnswersInSchemaModeAreRead(t *testing.T) {
@@ -47,7 +48,7 @@ func TestAnswersInSchemaModeAreRead(t *testing.T) {
 		f.chat = answer(string(line(`{"message":{"content":%s}}`, quotedJSON(c.in[:half]))) + string(line(`{"message":{"content":%s}}`, quotedJSON(c.in[half:]))) +
 			string(line(`{"message":{"content":""},"done":true,"done_reason":%q}`, reason)))
 		var streamed strings.Builder
-		got, err := f.client(t, func(o *Options) { o.Tools = ToolsSchema }).Generate(t.Context(), remind(), func(s string) { streamed.WriteString(s) })
+		got, err := f.client(t, func(o *Options) { o.Tools = brain.ToolsSchema }).Generate(t.Context(), remind(), func(s string) { streamed.WriteString(s) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestTheSchemaOfAnAnswer(t *testing.T) {
 			Required   []string
 		}
 	}
-	if err := json.Unmarshal(answerSchema(remind().Tools), &schema); err != nil {
+	if err := json.Unmarshal(wire.AnswerSchema(remind().Tools), &schema); err != nil {
 		t.Fatal(err)
 	}
 	if len(schema.AnyOf) != 3 {
@@ -89,31 +90,12 @@ func TestTheSchemaOfAnAnswer(t *testing.T) {
 	}
 }
 
-func TestOddSchemasDoNotSpoilTheGrammar(t *testing.T) {
-	for schema, kept := range map[string]bool{
-		`{"type":"object","properties":{}}`: true,
-		`{"type":"object","properties":{"a":{"type":"string","enum":["x","y"]}},"additionalProperties":false}`: true,
-		`{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"boolean"}},"required":["a"]}`:       true,
-		`{"type":"object","properties":{"a":{"$ref":"https://example.org/x.json"}}}`:                           false,
-		`{"type":"object","properties":{"a":{"type":"string","pattern":"(?i)x"}}}`:                             false,
-		`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}`:                      false,
-		`{"type":"object","properties":{"a":{}}}`:                                                              false,
-		`{"type":"object","properties":{"a":{"type":["string","null"]}}}`:                                      false,
-		`{"type":"array"}`: false, `{}`: false, `nonsense`: false, ``: false, `{"$defs":{},"type":"object"}`: false,
-	} {
-		got := string(grammarSafe(json.RawMessage(schema)))
-		if kept && got != schema || !kept && got != `{"type":"object"}` {
-			t.Errorf("%s became %s", schema, got)
-		}
-	}
-}
-
 func FuzzSchemaMode(f *testing.F) {
 	f.Add(`{"say":"a\ud83d`, true, `{"type":"object","properties":{"a":{"type":"string"}}}`)
 	f.Add(`{"tool":"a","args":"{}"}`, false, `{"type":"object"}`)
 	f.Add(`<think>{</think>{"tool":1}`, false, ``)
 	f.Fuzz(func(t *testing.T, text string, cut bool, schema string) {
-		words, calls, lost := readSaid(text, cut)
+		words, calls, lost := wire.ReadSaid(text, cut)
 		if lost && (words != "" || len(calls) > 0) {
 			t.Fatalf("lost, and yet %q, %v", words, calls)
 		}
@@ -123,7 +105,7 @@ func FuzzSchemaMode(f *testing.F) {
 			}
 		}
 		specs := []brain.ToolSpec{{Name: text, About: text, Schema: json.RawMessage(schema)}}
-		if format := answerSchema(specs); !json.Valid(format) {
+		if format := wire.AnswerSchema(specs); !json.Valid(format) {
 			t.Fatalf("this is no JSON: %s", format)
 		}
 		req := brain.Request{Tools: specs, Messages: []brain.Msg{{Role: "assistant", Text: text, Calls: []brain.ToolCall{{Name: text, Args: json.RawMessage(schema)}}}}}

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // server is one Ollama server. Its methods give a *brain.ModelError, or the bare error of the context.
@@ -33,7 +33,7 @@ func newServer(address string, client *http.Client, now func() time.Time) server
 		address = "http://" + address
 	}
 	if client == nil {
-		client = newHTTP()
+		client = wire.NewHTTP()
 	}
 	s := server{http: client, now: now}
 	u, err := url.Parse(address)
@@ -41,24 +41,6 @@ func newServer(address string, client *http.Client, now func() time.Time) server
 		s.url, s.host = u, u.Host
 	}
 	return s
-}
-
-const dialTime = 5 * time.Second
-
-// newHTTP makes a client without a limit for the whole answer: a small machine may write for many minutes.
-func newHTTP() *http.Client {
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment, // never used for this machine itself
-			DialContext:         (&net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout: dialTime,
-			MaxIdleConnsPerHost: 4,
-			IdleConnTimeout:     90 * time.Second,
-			DisableCompression:  true, // a compressed stream comes in lumps
-		},
-		// A POST that follows a redirect arrives as a GET without a body, and the error that comes of it names nothing.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 }
 
 // post sends JSON and gives the answer if the server took the request. The caller closes its body.
@@ -101,7 +83,7 @@ func (s server) call(ctx context.Context, path string, in, out any, model string
 	var body []byte
 	if in != nil {
 		var err error
-		if body, err = encode(in); err != nil {
+		if body, err = wire.Encode(in); err != nil {
 			return fmt.Errorf("write a request for %s: %w", path, err)
 		}
 		method = http.MethodPost
@@ -127,97 +109,4 @@ func (s server) setting(key string) string {
 		return "its " + key
 	}
 	return s.key + "." + key
-}
-
-// guard ends a request that is silent for too long, with an error of ours as the cause. It belongs to one goroutine.
-type guard struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-	cause  error
-}
-
-func newGuard(ctx context.Context, limit time.Duration, cause error) *guard {
-	g := &guard{}
-	g.ctx, g.cancel = context.WithCancelCause(ctx)
-	g.arm(limit, cause)
-	return g
-}
-
-func (g *guard) arm(limit time.Duration, cause error) {
-	g.cause = cause
-	g.timer = time.AfterFunc(limit, func() { g.cancel(cause) })
-}
-
-// extend begins to wait anew.
-func (g *guard) extend(limit time.Duration, cause error) {
-	if g.cause == cause { //nolint:errorlint // it is the same variable or it is not
-		g.timer.Reset(limit)
-		return
-	}
-	g.timer.Stop()
-	g.arm(limit, cause)
-}
-
-func (g *guard) end() {
-	g.timer.Stop()
-	g.cancel(nil)
-}
-
-// Our own limits on silence. They are faults of nobody.
-var (
-	ErrFirstToken = errors.New("our limit for the first word of an answer has passed")
-	ErrIdle       = errors.New("our limit for a silence within an answer has passed")
-	errDrained    = errors.New("the connection did not end with the answer")
-)
-
-const drainTime = time.Second
-
-// drain reads what is left behind the last line, so that the connection can be used again. If it does not end, nothing is
-// lost but the connection.
-func drain(body io.Reader) {
-	_, _ = io.CopyN(io.Discard, body, 4<<10)
-}
-
-// pace knows how long a silence in the middle of an answer may be.
-type pace struct {
-	idle     time.Duration
-	longest  time.Duration
-	withheld bool // the server sends nothing while the model writes a tool call, which may be most of the answer
-	predict  int  // tokens at most
-
-	began  time.Time
-	chunks int
-}
-
-// limit is called with every chunk that came. Where calls are withheld, the silence may last as long as the whole answer
-// would at the speed seen so far: on a slow machine minutes, in which nothing is wrong.
-func (p *pace) limit() time.Duration {
-	now := time.Now() // monotonic: a wait, nothing that anybody sees
-	if p.chunks++; p.chunks == 1 {
-		p.began = now
-	}
-	if !p.withheld || p.chunks < 2 {
-		return p.idle
-	}
-	whole := now.Sub(p.began) / time.Duration(p.chunks-1) * time.Duration(p.predict)
-	return min(max(p.idle, whole), p.longest)
-}
-
-// inWords writes a limit as it would stand in a sentence.
-func inWords(d time.Duration) string {
-	count := func(n int64, unit string) string {
-		if n == 1 {
-			return "1 " + unit
-		}
-		return fmt.Sprintf("%d %ss", n, unit)
-	}
-	switch {
-	case d >= time.Minute && d%time.Minute == 0:
-		return count(int64(d/time.Minute), "minute")
-	case d >= time.Second:
-		return count(int64(d.Round(time.Second)/time.Second), "second")
-	default:
-		return d.String()
-	}
 }

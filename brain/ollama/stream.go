@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // chunk is one line of an answer. It is Ollama's ChatResponse, except that arguments may be anything, an error may stand
@@ -33,10 +34,7 @@ type chunk struct {
 	Error           json.RawMessage `json:"error"`
 }
 
-const (
-	maxLine  = 4 << 20 // a whole tool call stands on one line
-	maxReply = 8 << 20 // of words, thoughts and arguments; only a server that ignores num_predict gets there
-)
+const maxLine = 4 << 20 // a whole tool call stands on one line
 
 // lines calls one with every line that is not empty until it says stop. It gives io.ErrUnexpectedEOF when the stream ends
 // before that, also if it ends in good order: only the last line can say that an answer is whole.
@@ -67,7 +65,7 @@ type reply struct {
 	how  mode
 	emit func(string) // may be nil
 
-	filter filter
+	filter wire.Filter
 	text   strings.Builder
 	calls  []brain.ToolCall
 	shown  int // chunks that held words or thoughts: each stands for a token at least
@@ -86,7 +84,7 @@ func (r *reply) read(body io.Reader, alive func()) (last chunk, err error) {
 			}
 			return false, fmt.Errorf("read a line of the answer: %w", errors.Join(io.ErrUnexpectedEOF, err)) // cut in the middle of it
 		}
-		if text := errorText(c.Error); text != "" {
+		if text := wire.ErrorText(c.Error); text != "" {
 			return false, &toldError{text: text}
 		}
 		if c.Model == "" && !c.Done && bytes.Contains(line, []byte(`"error parsing tool call"`)) {
@@ -109,14 +107,14 @@ func (r *reply) add(c *chunk) error {
 	case r.how == modeSchema:
 		r.text.WriteString(c.Message.Content)
 	case c.Message.Content != "":
-		r.words(r.filter.write(c.Message.Content))
+		r.words(r.filter.Write(c.Message.Content))
 	}
 	for _, call := range c.Message.ToolCalls {
 		// Calls come whole. Neither ids nor numbers of servers are unique, so both are ours.
 		r.size += len(call.Function.Name) + len(call.Function.Arguments)
-		r.calls = append(r.calls, brain.ToolCall{ID: callID(len(r.calls)), Name: call.Function.Name, Args: readArgs(call.Function.Arguments)})
+		r.calls = append(r.calls, brain.ToolCall{ID: wire.CallID(len(r.calls)), Name: call.Function.Name, Args: wire.ReadArgs(call.Function.Arguments)})
 	}
-	if r.size > maxReply {
+	if r.size > wire.MaxReply {
 		return errTooMuch
 	}
 	return nil
@@ -141,16 +139,16 @@ func (r *reply) finish(last chunk) brain.Response {
 	out := brain.Response{Calls: r.calls, Model: last.Model, In: last.PromptEvalCount, Out: last.EvalCount, Cut: last.DoneReason == "length"}
 	if r.how == modeSchema {
 		var calls []brain.ToolCall
-		out.Text, calls, out.Lost = readSaid(r.text.String(), out.Cut)
+		out.Text, calls, out.Lost = wire.ReadSaid(r.text.String(), out.Cut)
 		for _, call := range calls {
-			call.ID = callID(len(out.Calls))
+			call.ID = wire.CallID(len(out.Calls))
 			out.Calls = append(out.Calls, call)
 		}
 		if r.emit != nil && out.Text != "" {
 			r.emit(out.Text)
 		}
 	} else {
-		r.words(r.filter.end(), false)
+		r.words(r.filter.End(), false)
 		out.Text = r.text.String()
 	}
 	if strings.TrimSpace(out.Text) == "" && len(out.Calls) == 0 && !out.Cut {
@@ -161,22 +159,4 @@ func (r *reply) finish(last chunk) brain.Response {
 		out.Lost = out.Lost || out.Out > allowed
 	}
 	return out
-}
-
-func callID(n int) string { return fmt.Sprintf("call_%d", n+1) }
-
-// readArgs takes arguments as an object or as a text that holds one. What is neither is passed on as it is: the brain
-// checks, and tells the model.
-func readArgs(raw json.RawMessage) json.RawMessage {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return json.RawMessage("null")
-	}
-	var inner string
-	if raw[0] == '"' && json.Unmarshal(raw, &inner) == nil {
-		if object := objectOr(json.RawMessage(inner), ""); len(object) > 0 {
-			return object
-		}
-	}
-	return bytes.Clone(raw)
 }

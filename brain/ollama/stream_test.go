@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // streams are recorded answers that are whole streams.
@@ -341,7 +342,7 @@ func FuzzStream(f *testing.F) {
 		}
 		got := r.finish(last)
 		for i, call := range got.Calls {
-			if call.ID != callID(i) || !json.Valid(call.Args) {
+			if call.ID != wire.CallID(i) || !json.Valid(call.Args) {
 				t.Fatalf("got call %+v", call)
 			}
 		}

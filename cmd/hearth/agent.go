@@ -15,10 +15,10 @@ import (
 	"hearth/gateways"
 	"hearth/gateways/inbox"
 	"hearth/gateways/outbox"
-	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/gateways/whatsapp"
 	"hearth/scheduler"
+	"hearth/skills"
 	"hearth/vault"
 )
 
@@ -33,14 +33,15 @@ type agent struct {
 	vault     *vault.Vault
 	gateways  []gateways.Gateway
 	terminal  *terminal.Terminal
-	telegram  *telegram.Gateway // nil without a token
-	whatsapp  *whatsapp.Gateway // nil while it is off
-	ollama    map[string]*ollamaClient
+	bot       *bot                  // nil when this process runs no messengers
+	whatsapp  *whatsapp.Gateway     // nil while it is off
+	clients   map[string]keptClient // of the models, by name
 	inbox     *inbox.Inbox
 	outbox    *outbox.Outbox
 	brain     *brain.Brain
 	scheduler *scheduler.Scheduler
 	service   *service
+	tools     skills.Set
 
 	messengers bool // it runs those of the configuration, and not only the terminal
 	parts      []*part
@@ -71,6 +72,9 @@ func newAgent(ctx context.Context, env []string, cfg *config.Config, log logger,
 	if err := a.assemble(ctx, cfg, crash); err != nil {
 		return nil, errors.Join(err, a.vault.Close())
 	}
+	if err := a.vault.TellRestored(ctx, a.restoredWords); err != nil {
+		return nil, errors.Join(err, a.vault.Close())
+	}
 	return a, nil
 }
 
@@ -87,9 +91,9 @@ func (a *agent) redact(s string) string { return a.log.redact.Load().Redact(s) }
 func (a *agent) partStates() (states []partState, ready bool) {
 	ready = a.started.Load()
 	for _, p := range a.parts {
-		state := p.get()
-		ready = ready && state == running
-		states = append(states, partState{p.name, state})
+		now := p.now()
+		ready = ready && now.state == running
+		states = append(states, now)
 	}
 	return states, ready
 }
@@ -102,6 +106,9 @@ const graceful = 8 * time.Second
 func (a *agent) run(ctx context.Context, started func(), more ...*part) error {
 	a.parts = append(a.parts, more...)
 	group, ctx := errgroup.WithContext(ctx)
+	for _, p := range a.parts {
+		p.set(running) // so that who hears "ready" and asks is not told otherwise
+	}
 	for _, p := range a.parts {
 		group.Go(func() error { return p.keep(ctx, a.log.Logger) })
 	}
@@ -139,14 +146,7 @@ func (a *agent) unended() []string {
 // gatewayRows tells how the messengers are.
 func (a *agent) gatewayRows() []gatewayRow {
 	out := []gatewayRow{{Name: a.terminal.Name(), State: "connected"}}
-	if a.telegram != nil {
-		row := gatewayRow{Name: a.telegram.Name()}
-		words, ok := a.telegram.State()
-		if ok {
-			row.State = words
-		} else {
-			row.State, row.Error = "not connected", text(words)
-		}
+	if row, on := a.bot.row(); on {
 		out = append(out, row)
 	}
 	if a.whatsapp != nil {
@@ -161,14 +161,4 @@ func (a *agent) modelInUse(ctx context.Context) (modelRow, error) {
 	row := configuredModel(a.cfg.Load())
 	row.InUse, row.Known = text(inUse), rows(known)
 	return row, err
-}
-
-// integrity looks once at the whole file, after the start so that it delays nothing. A damaged vault must not be written
-// to: it ends the program.
-func (a *agent) integrity(ctx context.Context) error {
-	if err := a.vault.Check(ctx); err != nil && ctx.Err() == nil {
-		return &vault.DamagedError{Path: a.vault.Path(), Err: err}
-	}
-	<-ctx.Done()
-	return nil
 }

@@ -17,6 +17,7 @@ type api struct {
 	service *service
 	agent   *agent
 	talks   talks
+	metrics http.Handler
 	log     *slog.Logger
 }
 
@@ -27,6 +28,8 @@ func (a *api) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /readyz", a.ready)
+	mux.Handle("GET /metrics", a.metrics)
+	mux.HandleFunc("GET /api/export", a.export)
 	show(mux, a, viewStatus)
 	show(mux, a, viewJobs)
 	show(mux, a, viewMemory)

@@ -21,7 +21,7 @@ func servedAPI(t *testing.T) (*api, *httptest.Server) {
 		t.Fatal(err)
 	}
 	log := newLogger(io.Discard, cfg)
-	a := &api{service: bench(t), agent: &agent{log: log}, log: log.Logger}
+	a := &api{service: bench(t), agent: &agent{log: log}, metrics: http.NotFoundHandler(), log: log.Logger}
 	server := httptest.NewServer(a.handler())
 	t.Cleanup(server.Close)
 	return a, server

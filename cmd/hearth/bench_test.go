@@ -21,11 +21,14 @@ import (
 // The figures of the whole program, as a person's machine would have them. `make bench` prints them; docs/benchmarks.md
 // says what they were.
 
-// instant is an Ollama server whose model answers at once. It keeps the size of the first request.
+// instant is an Ollama server whose model answers at once, or after a fixed time. It keeps the requests.
 type instant struct {
 	*httptest.Server
-	mu    sync.Mutex
-	first int
+	delay  time.Duration // of each answer
+	call   string        // a tool call, as JSON, that comes before each answer; "" = none
+	mu     sync.Mutex
+	first  int // the size of the first request, in bytes of messages and tools
+	bodies [][]byte
 }
 
 func newInstant(b *testing.B) *instant {
@@ -53,8 +56,14 @@ func (m *instant) answer(w http.ResponseWriter, r *http.Request) {
 		if m.first == 0 {
 			m.first = promptSize(body)
 		}
+		m.bodies = append(m.bodies, body)
 		m.mu.Unlock()
-		fmt.Fprintln(w, `{"model":"instant","message":{"role":"assistant","content":"A short answer of a few words."},"done":false}`)
+		<-time.After(m.delay)
+		message := `{"role":"assistant","content":"A short answer of a few words."}`
+		if m.call != "" && !bytes.Contains(body[bytes.LastIndex(body, []byte(`"role":"user"`)):], []byte(`"role":"tool"`)) {
+			message = `{"role":"assistant","content":"","tool_calls":[{"function":` + m.call + `}]}`
+		}
+		fmt.Fprintf(w, `{"model":"instant","message":%s,"done":false}`+"\n", message)
 		fmt.Fprintln(w, `{"model":"instant","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":900,"eval_count":8}`)
 	default:
 		http.NotFound(w, r)
@@ -127,13 +136,25 @@ func BenchmarkAnswer(b *testing.B) {
 	b.ReportMetric(residentMB(b, p.cmd.Process.Pid), "MB-after")
 }
 
-// BenchmarkFlushes counts what reaches the disk for a plain answer, over 500 of them. It needs strace.
+// BenchmarkFlushes counts what reaches the disk for an answer, over 500 of them: a plain one, and one with a
+// call that keeps something. It needs strace.
 func BenchmarkFlushes(b *testing.B) {
+	for _, c := range []struct{ name, call string }{
+		{"plain", ""},
+		{"call", `{"name":"remember","arguments":{"fact":"the gate code is blue"}}`},
+	} {
+		b.Run(c.name, func(b *testing.B) { benchFlushes(b, c.call) })
+	}
+}
+
+func benchFlushes(b *testing.B, call string) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		b.Skip("strace is not installed")
 	}
 	const answers = 500
-	h := benchHome(b, newInstant(b).URL)
+	m := newInstant(b)
+	m.call = call
+	h := benchHome(b, m.URL)
 	p := h.daemon()
 	ana := h.open("Ana")
 	ana.ask("hello", "warm-up")
@@ -169,19 +190,34 @@ func BenchmarkFlushes(b *testing.B) {
 
 func residentMB(b *testing.B, pid int) float64 {
 	b.Helper()
+	resident, _ := memoryMB(b, pid)
+	return resident
+}
+
+// memoryMB is what a process holds in memory, and how much of that belongs to no file: what a kernel cannot drop.
+func memoryMB(b *testing.B, pid int) (resident, anonymous float64) {
+	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			if err != nil {
-				b.Fatal(err)
-			}
-			return kib / 1024
+		name, rest, _ := strings.Cut(line, ":")
+		if name != "VmRSS" && name != "RssAnon" {
+			continue
+		}
+		kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if name == "VmRSS" {
+			resident = kib / 1024
+		} else {
+			anonymous = kib / 1024
 		}
 	}
-	b.Fatal("no VmRSS")
-	return 0
+	if resident == 0 || anonymous == 0 {
+		b.Fatal("the kernel does not tell the memory of a process")
+	}
+	return resident, anonymous
 }

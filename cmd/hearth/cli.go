@@ -48,7 +48,7 @@ func (in *invocation) open(ctx context.Context) (*session, error) {
 		s.remote = newClient(path)
 		return s, nil
 	}
-	s.local = &service{vault: v, now: clock.now, zone: cfg.Location, model: configuredModel(cfg)}
+	s.local = &service{vault: v, now: clock.now, zone: cfg.Location, model: configuredModel(cfg), mask: in.redact}
 	s.close = v.Close
 	return s, nil
 }

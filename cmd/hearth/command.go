@@ -41,6 +41,7 @@ var flagTable = map[string]flagInfo{
 	"all":          {"", "also what has ended"},
 	"person":       {"NAME", "whose"},
 	"as":           {"PERSON", "who is talking; the owner if nobody is named"},
+	"run":          {"N", "of which run"},
 	"m":            {"TEXT", "say one thing, print the answer, leave"},
 	"n":            {"N", "how many"},
 	"from":         {"INSTANT", "count from there (RFC 3339); now if not given"},
@@ -189,8 +190,6 @@ func find(words []string, helping bool) (found command, used int, err error) {
 		}
 	}
 	switch {
-	case absent[strings.Join(words[:min(2, len(words))], " ")] || absent[words[0]]:
-		return found, 0, usage("This version of Hearth has no `hearth %s` yet; `hearth --help` shows what there is.", absentName(words))
 	case !grouped:
 		return found, 0, usage("There is no command `hearth %s`%s; `hearth --help` shows what there is.", words[0], didYouMean(words[0], groups()))
 	case used == 0 && !helping:

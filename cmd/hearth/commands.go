@@ -7,18 +7,12 @@ import (
 	"text/tabwriter"
 )
 
-// absent are commands of the contract that this version has not got.
-var absent = map[string]bool{"init": true, "export": true}
-
-const absentLine = "not in this version: init, export"
-
-func absentName(words []string) string { return words[0] }
-
 // commands is the table of everything that can be typed. A group's listing is what the group alone means.
 func commands() []command {
 	return []command{
 		{name: "run", about: "the daemon: carries messages, keeps promises; logs to stderr", run: cmdRun},
 		{name: "chat", about: "talk here, through the running daemon if there is one", flags: []string{"as", "m"}, run: cmdChat},
+		{name: "init", about: "set up: asks what is needed, checks each answer, writes the configuration", run: cmdInit},
 		{name: "check", about: "validate the configuration: all problems, one a line", run: cmdCheck},
 		{name: "doctor", about: "look at everything that can be wrong, and how to mend it", flags: []string{"json", "accept-clock"}, run: cmdDoctor},
 		{name: "status", about: "gateways, model in use, queue, running runs, next jobs, today's spend", flags: []string{"json"}, run: cmdStatus},
@@ -60,6 +54,7 @@ func commands() []command {
 
 		{name: "backup", args: "FILE", about: "vault and media, consistent while running", min: 1, max: 1, run: cmdBackup},
 		{name: "restore", args: "FILE", about: "verifies the backup first, keeps the old vault aside", min: 1, max: 1, run: cmdRestore},
+		{name: "export", about: "everything about a person, or the record of a run, as JSON lines", flags: []string{"person", "run"}, run: cmdExport},
 		{name: "version", about: "version, Go version, licences", run: cmdVersion},
 	}
 }
@@ -103,7 +98,7 @@ func helpText() string {
 		fmt.Fprintf(w, "  %s\t%s\n", left, about)
 	}
 	_ = w.Flush() // into memory
-	b.WriteString("\n" + absentLine + "\n\nEvery listing takes --json; `hearth COMMAND --help` tells more. With nothing set up, `hearth chat` works at once.\n")
+	b.WriteString("\nEvery listing takes --json; `hearth COMMAND --help` tells more. `hearth init` sets things up; without, `hearth chat` works at once.\n")
 	return b.String()
 }
 

@@ -31,3 +31,5 @@ func (crasher) brain() func(string) { return nil }
 func (crasher) messenger(g *whatsapp.Gateway) gateways.Gateway { return g }
 
 func (crasher) gateway(t *terminal.Terminal) gateways.Gateway { return t }
+
+func (crasher) phone(g *bot) gateways.Gateway { return g }

@@ -76,6 +76,21 @@ func (t crashing) Send(ctx context.Context, p vault.Part) (string, error) {
 	return ref, err
 }
 
+// crashingPhone is the same for Telegram: a request about to be made, and one that Telegram has taken.
+type crashingPhone struct {
+	*bot
+	c crasher
+}
+
+func (c crasher) phone(g *bot) gateways.Gateway { return crashingPhone{g, c} }
+
+func (t crashingPhone) Send(ctx context.Context, p vault.Part) (string, error) {
+	t.c.pass("send")
+	ref, err := t.bot.Send(ctx, p)
+	t.c.pass("sent")
+	return ref, err
+}
+
 // crashingMessenger is WhatsApp, with a point before and behind each send, and one behind each accepted message, before it is
 // acknowledged.
 type crashingMessenger struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -43,7 +44,11 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 	if err != nil {
 		return err
 	}
-	api := &api{service: a.service, agent: a, log: log.Logger}
+	metrics, err := newMetrics(ctx, a)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	api := &api{service: a.service, agent: a, metrics: metrics, log: log.Logger}
 	path, _ := cfg.File()
 	log.Info("hearth is starting", "version", programVersion(), "config", path, "vault", a.vault.Path(), "socket", socket, "zone", cfg.Timezone)
 	for _, w := range append(cfg.Warnings(), unsupported(cfg)...) {
@@ -52,14 +57,18 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 	if a.vault.Unclean() {
 		log.Info("the last life ended without a goodbye; what it left in the middle is settled")
 	}
+	leaving := sync.OnceFunc(func() { notify(log, daemon.SdNotifyStopping) })
+	defer context.AfterFunc(ctx, leaving)() // as soon as it is asked to end, not when it has
 	err = a.run(ctx, func() { notify(log, daemon.SdNotifyReady) },
 		&part{name: "socket", run: func(ctx context.Context) error { return api.serve(ctx, listener) }},
 		&part{name: "settings", run: a.watchSettings},
 		&part{name: "clock", run: func(ctx context.Context) error { return clock.watch(ctx, log.Logger, a.vault.Wake) }},
 		&part{name: "watchdog", run: a.watchdog},
 		&part{name: "integrity", run: a.integrity},
+		&part{name: "space", run: a.space},
+		&part{name: "snapshots", run: a.snapshots},
 	)
-	notify(log, daemon.SdNotifyStopping)
+	leaving()
 	if err != nil {
 		return err
 	}
@@ -88,7 +97,8 @@ func notify(log logger, state string) {
 	}
 }
 
-// watchdog tells systemd that the agent is alive as long as its vault can be read.
+// watchdog tells systemd that the agent is alive as long as its vault can be read and written: what is stuck there is
+// stuck everywhere, and a new start mends it.
 func (a *agent) watchdog(ctx context.Context) error {
 	interval, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
@@ -101,8 +111,10 @@ func (a *agent) watchdog(ctx context.Context) error {
 	tick := time.NewTicker(interval / 2)
 	defer tick.Stop()
 	for {
-		if _, err := a.vault.Paused(ctx); err == nil {
+		if err := a.vault.Touch(ctx); err == nil {
 			notify(a.log, daemon.SdNotifyWatchdog)
+		} else if ctx.Err() == nil {
+			a.log.Error("the vault does not answer, so systemd is not told that all is well", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -15,6 +15,7 @@ import (
 	"hearth/config"
 	"hearth/gateways/terminal"
 	"hearth/scheduler/when"
+	"hearth/vault"
 )
 
 // How a check came out.
@@ -50,9 +51,9 @@ var viewHealth = view[[]checkRow]{"health", func(s *service, ctx context.Context
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	default:
-		add("vault", wrong, fmt.Sprintf("%s is damaged: %v", s.vault.Path(), err), "Stop the daemon and bring back a copy: `hearth restore FILE`; the folder backups beside it may hold one.")
+		add("vault", wrong, fmt.Sprintf("%s is damaged: %v", s.vault.Path(), err), "Stop the daemon and start it: it names the newest sound copy, and how to bring it back.")
 	}
-	out = append(out, s.clockCheck(ctx)...)
+	out = append(append(out, s.snapshotCheck()), s.clockCheck(ctx)...)
 	if s.parts == nil {
 		add("gateways", uneasy, "the daemon is not running, so no messenger is connected", "`hearth run` starts it.")
 	} else {
@@ -141,10 +142,15 @@ func cmdDoctor(ctx context.Context, in *invocation) error {
 	if dial(ctx, socketPath(cfg.Vault.Dir, in.lookup("XDG_RUNTIME_DIR"))) == nil {
 		found = append(found, whatsappCheck(ctx, cfg)...)
 	}
+	found = append(found, skillChecks(ctx, cfg)...)
 	more, err := in.health(ctx)
 	if err != nil {
 		var sentence string
 		code, sentence = explain(err)
+		var damaged *vault.DamagedError
+		if errors.As(err, &damaged) {
+			sentence = in.offer(damaged)
+		}
 		more = []checkRow{{"vault", wrong, sentence, "Nothing else of it could be looked at."}}
 	}
 	return in.report(append(found, more...), code)

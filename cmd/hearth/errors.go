@@ -56,6 +56,7 @@ func explain(err error) (code int, sentence string) {
 		locked  *vault.LockedError
 		newer   *vault.NewerError
 		damaged *vault.DamagedError
+		full    *vault.FullError
 		wrong   *config.Error
 	)
 	switch {
@@ -66,7 +67,9 @@ func explain(err error) (code int, sentence string) {
 	case errors.As(err, &newer):
 		return exitDamaged, fmt.Sprintf("%s was written by a newer Hearth (its schema is %d, this program knows up to %d): install the newer program. Nothing was changed.", newer.Path, newer.Have, newer.Can)
 	case errors.As(err, &damaged):
-		return exitDamaged, damagedSentence(damaged)
+		return exitDamaged, damagedSentence(damaged, "Bring back a copy with `hearth restore FILE`; the folder backups beside it may hold one.")
+	case errors.As(err, &full):
+		return exitFailed, fullSentence(full)
 	case errors.As(err, &wrong):
 		return exitUsage, wrong.Error()
 	case errors.Is(err, vault.ErrNoFTS5):
@@ -77,10 +80,6 @@ func explain(err error) (code int, sentence string) {
 		return exitFailed, "Interrupted."
 	}
 	return exitFailed, sentenceOf("it did not work: " + err.Error())
-}
-
-func damagedSentence(e *vault.DamagedError) string {
-	return fmt.Sprintf("%s is damaged (%v). Nothing was written to it. Bring back a copy with `hearth restore FILE`; the folder backups beside it may hold one. The damaged file is kept aside.", e.Path, e.Err)
 }
 
 // sentenceOf makes a sentence of an error's lower-case words.

@@ -8,14 +8,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"hearth/skills/sandbox"
+	"hearth/vault"
 )
 
 func main() {
+	sandbox.Main() // this may be the beginning of a sandbox and not of the program
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ()}
@@ -28,7 +33,8 @@ type console struct {
 	out, err io.Writer
 	env      []string
 
-	redact func(string) string // masks the secrets of the configuration, once it is known
+	redact func(string) string              // masks the secrets of the configuration, once it is known
+	offer  func(*vault.DamagedError) string // says what to do about a damaged vault, once it is known which one
 }
 
 // main runs one command line and gives the exit code.
@@ -40,6 +46,11 @@ func (c *console) main(ctx context.Context, args []string) int {
 	code, sentence := explain(err)
 	if sentence == "" {
 		return code
+	}
+	var damaged *vault.DamagedError
+	var told *failure
+	if errors.As(err, &damaged) && !errors.As(err, &told) && c.offer != nil {
+		sentence = c.offer(damaged)
 	}
 	if c.redact != nil {
 		sentence = c.redact(sentence)

@@ -1,17 +1,25 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"hearth/skills/sandbox"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(cleaning{m}, map[string]func(){"hearth": main})
+	sandbox.Main()
+	// Most of these tests wait, for a process or for a time: four at once are no burden even to two cores.
+	_ = flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0))))
+	testscript.Main(cleaning{m}, map[string]func(){"hearth": main, writerName: powercutWriter})
 }
 
 // cleaning removes the binaries that were built for the tests.

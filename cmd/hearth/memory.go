@@ -110,7 +110,7 @@ var changeMemoryForget = change[memoryOrder]{"memory/forget", func(s *service, c
 	if _, err := s.vault.Forget(ctx, scope, q.ID); err != nil {
 		return told{}, missing(err, "There is no memory %d; `hearth memory` shows them.", q.ID)
 	}
-	return told{Text: fmt.Sprintf("Forgotten: memory %d, and its words wherever else they stood.", q.ID), ID: number(q.ID)}, nil
+	return told{Text: fmt.Sprintf("Forgotten: memory %d, and its words wherever else they stood. Snapshots lose them within a day; a backup that you made keeps them.", q.ID), ID: number(q.ID)}, nil
 }}
 
 func printMemories(in *invocation, none string) func([]memoryRow, time.Time) error {

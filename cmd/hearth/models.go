@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -11,61 +13,92 @@ import (
 	"time"
 
 	"hearth/brain"
+	"hearth/brain/anthropic"
 	"hearth/brain/offline"
 	"hearth/brain/ollama"
+	"hearth/brain/openai"
 	"hearth/config"
 	"hearth/gateways/inbox"
 )
 
-// providers that this program can talk to.
-var providers = []string{config.Offline, "ollama"}
+// modelClient is a model behind a server, of whatever provider.
+type modelClient interface {
+	brain.Model
+	Context(ctx context.Context) int
+	Check(ctx context.Context) []brain.Finding
+}
 
-// backends are the models of the configuration that this program can talk to. The built-in one is always there. A client
-// is kept as long as its settings are the same: it has learned what its server can do.
+// keptClient is a client with the settings it was made from.
+type keptClient struct {
+	modelClient
+	settings string
+}
+
+// backends are the models of the configuration. The built-in one is always there. A client is kept as long as its settings
+// are the same: it has learned what its server can do.
 func (a *agent) backends(cfg *config.Config) map[string]brain.Backend {
 	limits := cfg.Brain.Limits
 	free := &brain.Price{}
-	out := map[string]brain.Backend{config.Offline: {Name: config.Offline, Model: offline.New(), Context: 8192, MaxTokens: 1024, Parallel: limits.Parallel, Offline: true, Price: free}}
-	clients := map[string]*ollamaClient{}
+	out := map[string]brain.Backend{config.Offline: {Name: config.Offline, Model: offline.New(), Context: 8192, MaxTokens: 1024, Parallel: limits.Parallel, Offline: true, Local: true, Price: free}}
+	clients := map[string]keptClient{}
 	for name, m := range cfg.Brain.Models {
-		b := brain.Backend{Name: name, Context: m.Context, MaxTokens: m.MaxTokens, Parallel: limits.Parallel, Price: free}
-		switch m.Provider {
-		case config.Offline:
-			b.Model, b.Offline = offline.New(), true
-		case "ollama":
-			c := a.ollama[name]
-			if c == nil || c.settings != ollamaSettings(m) {
-				c = newOllama(a, name, m)
-			}
-			clients[name], b.Model, b.Window = c, c.Client, c.Context
-		default:
-			continue
+		b := brain.Backend{Name: name, Context: m.Context, MaxTokens: m.MaxTokens, Parallel: limits.Parallel, Local: atHome(m)}
+		if b.Local {
+			b.Price = free
 		}
 		if m.Price != nil {
 			b.Price = &brain.Price{Input: m.Price.Input, Output: m.Price.Output}
 		}
+		if m.Provider == config.Offline {
+			b.Model, b.Offline, b.Price = offline.New(), true, free
+		} else {
+			c, ok := a.clients[name]
+			if !ok || c.settings != clientSettings(m) {
+				c = keptClient{modelClient: newModelClient(name, m, a.clock.now, a.log.Logger), settings: clientSettings(m)}
+			}
+			clients[name], b.Model, b.Window = c, c, c.Context
+		}
 		out[name] = b
 	}
-	a.ollama = clients
+	a.clients = clients
 	return out
 }
 
-// ollamaClient is a client with the settings it was made from.
-type ollamaClient struct {
-	*ollama.Client
-	settings string
+// atHome reports whether what is said to a model stays in the owner's own network.
+func atHome(m config.Model) bool {
+	if m.Provider == config.Offline {
+		return true
+	}
+	u, err := url.Parse(m.URL.Reveal())
+	return err == nil && brain.LocalHost(u.Hostname()) && (m.Provider != "ollama" || !ollama.Elsewhere(m.Model))
 }
 
-func ollamaSettings(m config.Model) string {
-	m.Price = nil
-	return fmt.Sprintf("%s %+v", m.URL.Reveal(), m)
+func clientSettings(m config.Model) string {
+	warm := "unset"
+	if m.Temperature != nil {
+		warm = fmt.Sprint(*m.Temperature)
+	}
+	m.Price, m.Temperature = nil, nil
+	return fmt.Sprintf("%s %s %s %+v", m.URL.Reveal(), m.APIKey.Reveal(), warm, m)
 }
 
-func newOllama(a *agent, name string, m config.Model) *ollamaClient {
-	return &ollamaClient{settings: ollamaSettings(m), Client: ollama.New(ollama.Options{
-		Name: name, URL: m.URL.Reveal(), Model: m.Model, Context: m.Context, MaxTokens: m.MaxTokens, KeepAlive: m.KeepAlive, Think: m.Think, Tools: m.Tools,
-		FirstToken: m.FirstTokenTimeout, Idle: m.IdleTimeout, Now: a.clock.now, Log: a.log.Logger,
-	})}
+func newModelClient(name string, m config.Model, now func() time.Time, log *slog.Logger) modelClient {
+	switch m.Provider {
+	case "openai":
+		return openai.New(openai.Options{
+			Name: name, URL: m.URL.Reveal(), Model: m.Model, APIKey: m.APIKey.Reveal(), Context: m.Context, MaxTokens: m.MaxTokens, Think: m.Think, Temperature: m.Temperature,
+			Tools: m.Tools, FirstToken: m.FirstTokenTimeout, Idle: m.IdleTimeout, Now: now, Log: log,
+		})
+	case "anthropic":
+		return anthropic.New(anthropic.Options{
+			Name: name, URL: m.URL.Reveal(), Model: m.Model, APIKey: m.APIKey.Reveal(), Context: m.Context, MaxTokens: m.MaxTokens, Think: m.Think, Temperature: m.Temperature,
+			Tools: m.Tools, FirstToken: m.FirstTokenTimeout, Idle: m.IdleTimeout, Now: now, Log: log,
+		})
+	}
+	return ollama.New(ollama.Options{
+		Name: name, URL: m.URL.Reveal(), Model: m.Model, Context: m.Context, MaxTokens: m.MaxTokens, KeepAlive: m.KeepAlive, Think: m.Think, Temperature: m.Temperature, Tools: m.Tools,
+		FirstToken: m.FirstTokenTimeout, Idle: m.IdleTimeout, Now: now, Log: log,
+	})
 }
 
 // foundName is what a model is called that nobody configured: it was found on this machine.
@@ -85,7 +118,7 @@ func (a *agent) discover(ctx context.Context, cfg *config.Config) {
 		a.log.Info("an Ollama server answers, but has no model that knows tools and fits this machine", "installed", found.Installed)
 		return
 	}
-	m := config.Model{Provider: "ollama", Model: found.Model, Context: 8192, MaxTokens: 1024, KeepAlive: 30 * time.Minute, Tools: ollama.ToolsAuto}
+	m := config.Model{Provider: "ollama", Model: found.Model, Context: 8192, MaxTokens: 1024, KeepAlive: 30 * time.Minute, Tools: brain.ToolsAuto}
 	if found.Context > 0 {
 		m.Context = min(m.Context, found.Context)
 	}
@@ -112,33 +145,16 @@ func machineMemory() int64 {
 	return 0
 }
 
-// knownModels names the models of the configuration that this program can talk to.
-func knownModels(cfg *config.Config) []string {
+// configuredModel is the model of the configuration, with the others there are.
+func configuredModel(cfg *config.Config) modelRow {
 	known := []string{config.Offline}
-	for name, m := range cfg.Brain.Models {
-		if name != config.Offline && slices.Contains(providers, m.Provider) {
+	for name := range cfg.Brain.Models {
+		if name != config.Offline {
 			known = append(known, name)
 		}
 	}
 	slices.Sort(known)
-	return known
-}
-
-// configuredModel is the model to use: the configured one, else the first fallback that this program can talk to, else
-// the built-in one. The note says why.
-func configuredModel(cfg *config.Config) modelRow {
-	known := knownModels(cfg)
-	row := modelRow{Configured: text(cfg.Brain.Model), InUse: text(config.Offline), Known: known}
-	for _, name := range append([]string{cfg.Brain.Model}, cfg.Brain.Fallback...) {
-		if slices.Contains(known, name) {
-			row.InUse = text(name)
-			break
-		}
-	}
-	if row.InUse != row.Configured {
-		row.Note = text(fmt.Sprintf("This version cannot talk to %s, the model of the configuration, so %s answers.", row.Configured, row.InUse))
-	}
-	return row
+	return modelRow{Configured: text(cfg.Brain.Model), InUse: text(cfg.Brain.Model), Known: known}
 }
 
 // models tells the inbox about the models, for /model and /status.
@@ -155,11 +171,10 @@ func modelChecks(ctx context.Context, cfg *config.Config) []checkRow {
 	var out []checkRow
 	for _, name := range slices.Sorted(maps.Keys(cfg.Brain.Models)) {
 		m := cfg.Brain.Models[name]
-		if m.Provider != "ollama" {
+		if m.Provider == config.Offline {
 			continue
 		}
-		c := ollama.New(ollama.Options{Name: name, URL: m.URL.Reveal(), Model: m.Model, Context: m.Context, MaxTokens: m.MaxTokens, Think: m.Think, Tools: m.Tools})
-		for _, f := range c.Check(ctx) {
+		for _, f := range newModelClient(name, m, time.Now, slog.New(slog.DiscardHandler)).Check(ctx) {
 			if f.OK {
 				out = append(out, checkRow{"model " + name, fine, f.Text, ""})
 			} else {
@@ -178,11 +193,6 @@ func unsupported(cfg *config.Config) []string {
 	}
 	if cfg.Scheduler.Heartbeat > 0 {
 		out = append(out, "scheduler.heartbeat is set, and this version has none yet: it stays off.")
-	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Brain.Models)) {
-		if m := cfg.Brain.Models[name]; !slices.Contains(providers, m.Provider) {
-			out = append(out, fmt.Sprintf("brain.models.%s has the provider %s, which this version cannot talk to yet: it is left out.", name, m.Provider))
-		}
 	}
 	return out
 }

@@ -34,6 +34,9 @@ type change[Q any] struct {
 type told struct {
 	Text string `json:"text"`
 	ID   number `json:"id"` // of the row it made, if any
+
+	Code  string `json:"code,omitempty"`  // for pairing
+	Until string `json:"until,omitempty"` // how long the code lives, in words
 }
 
 // backend is who answers: a service here, or the daemon.

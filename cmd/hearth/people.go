@@ -74,7 +74,8 @@ var changePair = change[personOrder]{"pair", func(s *service, ctx context.Contex
 	if q.Name != "" {
 		who = q.Name
 	}
-	return told{Text: fmt.Sprintf("%s\nSend /pair %s to the agent from the messenger of %s, before %s. It works once.", code, code, who, when.Format(expires.In(s.zone())))}, nil
+	until := when.Format(expires.In(s.zone()))
+	return told{Text: fmt.Sprintf("%s\nSend /pair %s to the agent from the messenger of %s, before %s. It works once.", code, code, who, until), Code: code, Until: when.Format(expires.In(s.zone()).Truncate(time.Minute))}, nil
 }}
 
 // cmdPeople lists who is known.

@@ -39,7 +39,7 @@ func (r *reloading) refuse(ctx context.Context, err error) {
 		return
 	}
 	r.said = words
-	if err := a.vault.Tell(ctx, "", "The configuration was changed and has mistakes, so the settings in use go on:\n"+words+"\nCorrect the file; it is read again when it is saved."); err != nil {
+	if err := a.bot.tell(ctx, "The configuration was changed and has mistakes, so the settings in use go on:\n"+words+"\nCorrect the file; it is read again when it is saved."); err != nil {
 		a.log.Error("cannot tell the owner about the configuration", "error", err)
 	}
 }
@@ -57,6 +57,7 @@ func (r *reloading) use(ctx context.Context, c *config.Config) {
 	if err := a.vault.SyncPeople(ctx, people(c)); err != nil {
 		a.log.Error("cannot take up the people of the configuration", "error", err)
 	}
+	a.bot.take(ctx, c)
 	a.vault.MissedPolicy(c.Scheduler.Missed)
 	a.brain.Configure(a.brainSettings(ctx, c))
 	a.vault.Wake()
@@ -69,7 +70,7 @@ func (r *reloading) use(ctx context.Context, c *config.Config) {
 		return
 	}
 	words := fmt.Sprintf("The configuration was changed. This part of it needs a restart of Hearth:\n%s", strings.Join(later, "\n"))
-	if err := a.vault.Tell(ctx, "", words); err != nil {
+	if err := a.bot.tell(ctx, words); err != nil {
 		a.log.Error("cannot tell the owner about the configuration", "error", err)
 	}
 }
@@ -78,7 +79,7 @@ func (r *reloading) use(ctx context.Context, c *config.Config) {
 const needsRestart = "(takes effect after a restart)"
 
 // Keys that are read once, when the parts are put together.
-var onlyAtStart = []string{"skills.workspace", "log.format", "gateways.telegram.token", "gateways.telegram.api_url", "gateways.whatsapp.mode", "skills.web.search_url"}
+var onlyAtStart = []string{"skills.workspace", "skills.dir", "log.format", "gateways.whatsapp.mode", "skills.web.search_url"}
 
 // afterRestart gives the changes that wait for a restart.
 func afterRestart(changes []string) []string {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"hearth/scheduler/when"
 	"hearth/vault"
 )
 
@@ -144,11 +145,19 @@ func cmdRestore(ctx context.Context, in *invocation) (err error) {
 	if err := verifyCopy(ctx, from, filepath.Join(scratch, "vault.db")); err != nil {
 		return err
 	}
+	lost, err := vault.MarkRestored(ctx, filepath.Join(scratch, "vault.db"), from, clock.now())
+	if err != nil {
+		return fmt.Errorf("put the backup in place: %w", err)
+	}
 	aside, err := swap(dir, scratch, clock.now())
 	if err != nil {
 		return fmt.Errorf("put the backup in place: %w", err)
 	}
+	forgetDamage(dir)
 	words := fmt.Sprintf("Restored %s from %s.", filepath.Join(dir, "vault.db"), from)
+	if !lost.From.IsZero() {
+		words += fmt.Sprintf(" What happened after %s is missing; the owner is told at the next start.", when.Format(lost.From.In(cfg.Location()).Truncate(time.Minute)))
+	}
 	if aside != "" {
 		words += fmt.Sprintf(" The old vault is kept as %s: delete it when all is well.", aside)
 	}

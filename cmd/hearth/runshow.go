@@ -2,30 +2,29 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"strings"
 	"time"
-
-	"hearth/gateways/terminal"
 )
 
 // runStory is a run with everything that happened in it.
 type runStory struct {
 	runRow
-	Person    text          `json:"person"`
-	Zone      string        `json:"zone"`
-	Input     text          `json:"input"`
-	Messages  []messageRow  `json:"messages"`
-	Steps     []stepRow     `json:"steps"`
-	Calls     []callRow     `json:"calls"`
-	Approvals []approvalRow `json:"approvals"`
-	Sends     []sendRow     `json:"sends"`
+	Person    text         `json:"person"`
+	Zone      string       `json:"zone"`
+	Input     text         `json:"input"`
+	Job       number       `json:"job"`
+	Due       stamp        `json:"due"`
+	WorkedMS  int64        `json:"worked_ms"` // at work, without the waits
+	Messages  []messageRow `json:"messages"`
+	Steps     []stepRow    `json:"steps"`
+	Calls     []callRow    `json:"calls"`
+	Approvals []askedRow   `json:"approvals"`
+	Sends     []sendRow    `json:"sends"`
 }
 
 type messageRow struct {
 	ID       int64  `json:"id"`
 	Role     string `json:"role"`
+	Step     *int   `json:"step"` // the first that saw it; null = none has
 	Person   text   `json:"person"`
 	Kind     string `json:"kind"`
 	Text     string `json:"text"`
@@ -43,6 +42,7 @@ type stepRow struct {
 	USD       money  `json:"usd"`
 	Started   stamp  `json:"started"`
 	Ended     stamp  `json:"ended"`
+	TookMS    *int64 `json:"took_ms"`
 }
 
 type callRow struct {
@@ -56,13 +56,33 @@ type callRow struct {
 	Receipt   text     `json:"receipt"`
 	Started   stamp    `json:"started"`
 	Ended     stamp    `json:"ended"`
+	TookMS    *int64   `json:"took_ms"`
+}
+
+// tookMS is how long something took; nil while it has not ended, or when the clock was set back meanwhile.
+func tookMS(from, to time.Time) *int64 {
+	if from.IsZero() || to.Before(from) {
+		return nil
+	}
+	ms := to.Sub(from).Milliseconds()
+	return &ms
+}
+
+// askedRow is a question with its words, and who was asked.
+type askedRow struct {
+	approvalRow
+	Question text  `json:"question"`
+	AskedOf  text  `json:"asked_of"`
+	Expires  stamp `json:"expires"`
 }
 
 // sendRow is a part of the outbox with its times.
 type sendRow struct {
 	outboxRow
-	Created stamp `json:"created"`
-	Sent    stamp `json:"sent"`
+	Approval number `json:"approval"` // the question it asks
+	Marked   bool   `json:"marked"`   // it may be a repeat and says so
+	Created  stamp  `json:"created"`
+	Sent     stamp  `json:"sent"`
 }
 
 var viewRunsShow = view[runStory]{"runs/show", func(s *service, ctx context.Context, q query) (runStory, error) {
@@ -72,37 +92,52 @@ var viewRunsShow = view[runStory]{"runs/show", func(s *service, ctx context.Cont
 	}
 	zone := s.zoneOf(p.Person)
 	story := runStory{runRow: makeRunRow(p.Run, zone), Person: text(p.Person.Name), Zone: zone.String(), Input: text(p.Run.Input)}
+	story.Job, story.Due, story.WorkedMS = number(p.Run.Job), at(zone, p.Run.Due), p.Run.Worked.Milliseconds()
 	n := s.names()
 	for _, m := range p.Messages {
 		from, err := n.person(ctx, m.Person)
 		if err != nil {
 			return story, err
 		}
-		story.Messages = append(story.Messages, messageRow{ID: m.ID, Role: m.Role, Person: text(from.Name), Kind: m.Kind, Text: m.Text, Sent: at(zone, m.Sent), Received: at(zone, m.Received)})
+		row := messageRow{ID: m.ID, Role: m.Role, Person: text(from.Name), Kind: m.Kind, Text: m.Text, Sent: at(zone, m.Sent), Received: at(zone, m.Received)}
+		if m.Step >= 0 {
+			seen := int(m.Step)
+			row.Step = &seen
+		}
+		story.Messages = append(story.Messages, row)
 	}
 	for _, st := range p.Steps {
 		story.Steps = append(story.Steps, stepRow{
 			N: st.N, Kind: st.Kind, Text: st.Text, Model: text(st.Model), TokensIn: st.TokensIn, TokensOut: st.TokensOut,
-			USD: dollars(st.USD, st.USDKnown), Started: at(zone, st.Started), Ended: at(zone, st.Ended),
+			USD: dollars(st.USD, st.USDKnown), Started: at(zone, st.Started), Ended: at(zone, st.Ended), TookMS: tookMS(st.Started, st.Ended),
 		})
 	}
 	for _, c := range p.Calls {
 		story.Calls = append(story.Calls, callRow{
 			ID: c.ID, Step: c.Step, Tool: c.Tool, Arguments: document(c.Args), Effect: c.Effect, State: string(c.State),
-			Result: text(c.Result), Receipt: text(c.Receipt), Started: at(zone, c.Started), Ended: at(zone, c.Ended),
+			Result: text(c.Result), Receipt: text(c.Receipt), Started: at(zone, c.Started), Ended: at(zone, c.Ended), TookMS: tookMS(c.Started, c.Ended),
 		})
 	}
-	if story.Approvals, err = s.approvalRows(ctx, p.Approvals); err != nil {
+	asked, err := s.approvalRows(ctx, p.Approvals)
+	if err != nil {
 		return story, err
+	}
+	for i, a := range p.Approvals {
+		of, err := n.person(ctx, a.Person)
+		if err != nil {
+			return story, err
+		}
+		story.Approvals = append(story.Approvals, askedRow{approvalRow: asked[i], Question: text(a.Question), AskedOf: text(of.Name), Expires: at(s.zoneOf(of), a.Expires)})
 	}
 	parts, err := s.vault.PartsOf(ctx, q.ID)
 	if err != nil {
 		return story, err
 	}
 	for _, part := range parts {
-		story.Sends = append(story.Sends, sendRow{outboxRow: makeOutboxRow(part), Created: at(zone, part.Created), Sent: at(zone, part.Sent)})
+		story.Sends = append(story.Sends, sendRow{outboxRow: makeOutboxRow(part), Approval: number(part.Approval), Marked: part.Marked, Created: at(zone, part.Created), Sent: at(zone, part.Sent)})
 	}
-	story.Messages, story.Steps, story.Calls, story.Sends = rows(story.Messages), rows(story.Steps), rows(story.Calls), rows(story.Sends)
+	story.Messages, story.Steps, story.Calls = rows(story.Messages), rows(story.Steps), rows(story.Calls)
+	story.Approvals, story.Sends = rows(story.Approvals), rows(story.Sends)
 	return story, nil
 }}
 
@@ -113,69 +148,6 @@ func cmdRunsShow(ctx context.Context, in *invocation) error {
 		return err
 	}
 	return listing(ctx, in, viewRunsShow, query{ID: n}, func(r runStory, now time.Time) error {
-		var b strings.Builder
-		r.tell(&b, now)
-		return in.print(terminal.Clean(b.String()))
+		return in.print(tellRun(r, now))
 	})
 }
-
-// tell writes the story in the order in which it happened.
-func (r runStory) tell(w io.Writer, now time.Time) {
-	fmt.Fprintf(w, "Run %d for %s, begun by a %s, %s", r.ID, dash(r.Person), r.Trigger, r.State)
-	if r.Reason != "" {
-		fmt.Fprintf(w, " (%s)", r.Reason)
-	}
-	fmt.Fprintf(w, "\nQueued %s, started %s, ended %s (%s)\n", short(r.Queued, now), short(r.Started, now), short(r.Ended, now), r.Zone)
-	fmt.Fprintf(w, "%s, %s, %d tokens in, %d out, cost %s, model %s\n", plural(len(r.Steps), "step"), plural(len(r.Calls), "call"), r.TokensIn, r.TokensOut, price(r.USD), dash(r.Model))
-	if r.Input != "" {
-		fmt.Fprintf(w, "\nGoal: %s\n", r.Input)
-	}
-	for _, m := range r.Messages {
-		fmt.Fprintf(w, "\n%s, %s: %s\n", dash(m.Person), short(m.Received, now), m.Text)
-	}
-	for _, s := range r.Steps {
-		who := "Step"
-		if s.Kind == "note" {
-			who = "Note to the model, step"
-		}
-		fmt.Fprintf(w, "\n%s %d, %s", who, s.N+1, short(s.Ended, now))
-		if s.Model != "" {
-			fmt.Fprintf(w, ", %s, %d tokens in, %d out, %s", s.Model, s.TokensIn, s.TokensOut, price(s.USD))
-		}
-		fmt.Fprintln(w)
-		if s.Text != "" {
-			fmt.Fprintln(w, indent(s.Text))
-		}
-		for _, c := range r.Calls {
-			if c.Step == s.N {
-				c.tell(w)
-			}
-		}
-	}
-	for _, a := range r.Approvals {
-		fmt.Fprintf(w, "\nQuestion %d (%s), asked %s: %s", a.ID, a.Kind, short(a.Asked, now), a.State)
-		if !a.Decided.IsZero() {
-			fmt.Fprintf(w, " %s by %s: %s", short(a.Decided, now), dash(a.DecidedBy), dash(a.Choice))
-		}
-		fmt.Fprintln(w)
-	}
-	for _, s := range r.Sends {
-		fmt.Fprintf(w, "\n%s to %s, %s", s.Class, dash(s.Gateway), s.State)
-		if !s.Sent.IsZero() {
-			fmt.Fprintf(w, " %s", short(s.Sent, now))
-		}
-		fmt.Fprintf(w, "\n%s\n", indent(s.Text))
-	}
-}
-
-func (c callRow) tell(w io.Writer) {
-	fmt.Fprintf(w, "  call %d: %s %s (%s): %s\n", c.ID, c.Tool, c.Arguments, c.Effect, c.State)
-	if c.Result != "" {
-		fmt.Fprintln(w, indent("  "+string(c.Result)))
-	}
-	if c.Receipt != "" && c.Receipt != c.Result {
-		fmt.Fprintln(w, indent("  "+string(c.Receipt)))
-	}
-}
-
-func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

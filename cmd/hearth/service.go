@@ -14,6 +14,7 @@ type service struct {
 	now   func() time.Time
 	zone  func() *time.Location // the household's
 	model modelRow              // what the configuration says
+	mask  func(string) string   // hides the secrets of the configuration
 	parts livePart              // nil unless the agent itself runs in this process
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"hearth/config"
 	"hearth/vault"
 )
@@ -12,6 +14,9 @@ func (in *invocation) load() (*config.Config, error) {
 		return nil, err
 	}
 	in.redact = config.NewRedactor(cfg).Redact
+	in.offer = func(e *vault.DamagedError) string {
+		return damagedSentence(e, offer(context.Background(), cfg, in.env, e))
+	}
 	return cfg, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,10 +20,14 @@ type part struct {
 
 	mu    sync.Mutex
 	state string // "" before it was started
+	broke int    // how often it broke down
 }
 
 // partState is how a part is.
-type partState struct{ name, state string }
+type partState struct {
+	name, state string
+	broke       int
+}
 
 const running = "running"
 
@@ -32,13 +37,21 @@ func (p *part) set(state string) {
 	p.state = state
 }
 
-func (p *part) get() string {
+// breaks notes that it broke down.
+func (p *part) breaks() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.state == "" {
-		return "not started"
-	}
-	return p.state
+	p.broke++
+	p.state = "broken down, started again soon"
+}
+
+func (p *part) get() string { return p.now().state }
+
+// now tells how the part is.
+func (p *part) now() partState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return partState{name: p.name, state: cmp.Or(p.state, "not started"), broke: p.broke}
 }
 
 // How long a part that broke down is left alone, and when it counts as well again.
@@ -75,7 +88,7 @@ func (p *part) keep(ctx context.Context, log *slog.Logger) error {
 		if time.Since(began) > wellAfter {
 			rest = firstRest
 		}
-		p.set("broken down, started again soon")
+		p.breaks()
 		args := []any{"part", p.name, "error", err, "again_in", rest}
 		var fault *panicError
 		if errors.As(err, &fault) {

@@ -13,7 +13,6 @@ import (
 	"hearth/gateways/activity"
 	"hearth/gateways/inbox"
 	"hearth/gateways/outbox"
-	"hearth/gateways/telegram"
 	"hearth/gateways/terminal"
 	"hearth/gateways/whatsapp"
 	"hearth/scheduler"
@@ -28,7 +27,9 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 		return fmt.Errorf("take up people: %w", err)
 	}
 	a.vault.MissedPolicy(cfg.Scheduler.Missed)
-	tools, err := skills.Builtin(skills.Deps{Vault: a.vault, Workspace: cfg.Skills.Workspace, Web: skills.Web{
+	shelf := skills.NewShelf(cfg.Skills.Dir, a.log.Logger)
+	shelf.Installed() // what is wrong with one is in the log from the start
+	tools, err := skills.Builtin(skills.Deps{Vault: a.vault, Workspace: cfg.Skills.Workspace, Skills: shelf, Web: skills.Web{
 		AllowHosts: func() []string { return a.cfg.Load().Skills.Web.AllowHosts }, SearchURL: cfg.Skills.Web.SearchURL.Reveal(),
 	}})
 	if err != nil {
@@ -38,8 +39,9 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	if err != nil {
 		return fmt.Errorf("make tools: %w", err)
 	}
+	a.tools = set
 	now, log := a.clock.now, a.log.Logger
-	a.service = &service{vault: a.vault, now: now, zone: a.zone, model: configuredModel(cfg), parts: a}
+	a.service = &service{vault: a.vault, now: now, zone: a.zone, model: configuredModel(cfg), mask: a.redact, parts: a}
 	a.terminal = terminal.New(terminal.Options{Now: now, Attached: func() { a.outbox.Nudge(terminal.Name) }})
 	a.inbox = inbox.New(inbox.Options{
 		Vault: a.vault, Now: now, Log: log,
@@ -48,13 +50,16 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 		Zones:    config.Zones(),
 		Groups:   a.groups,
 		Models:   a.models,
+		Missing:  a.missingModel,
 		Gateways: a.gatewayStatus,
 	})
 	a.gateways = []gateways.Gateway{crash.gateway(a.terminal)}
-	if a.messengers && !cfg.Gateways.Telegram.Token.IsZero() {
-		if err := a.addTelegram(cfg); err != nil {
+	if a.messengers {
+		a.bot = newBot(a)
+		if err := a.bot.begin(ctx, cfg); err != nil {
 			return err
 		}
+		a.gateways = append(a.gateways, crash.phone(a.bot))
 	}
 	if a.messengers && whatsappMode(cfg) != "off" {
 		if err := a.addWhatsApp(cfg, crash); err != nil {
@@ -73,6 +78,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 		{name: "outbox", run: a.outbox.Run},
 		{name: "brain", run: a.brain.Run},
 		{name: "scheduler", run: a.scheduler.Run},
+		{name: "pulls", run: a.pulls},
 	}...)
 	return nil
 }
@@ -81,7 +87,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 func (a *agent) brainSettings(_ context.Context, cfg *config.Config) brain.Settings {
 	row := configuredModel(cfg)
 	s := brain.Settings{
-		Backends: a.backends(cfg), Model: string(row.InUse), Fallback: cfg.Brain.Fallback, Persona: cfg.Brain.Persona, Zone: cfg.Location(),
+		Backends: a.backends(cfg), Model: string(row.InUse), Fallback: cfg.Brain.Fallback, CloudFallback: brain.CloudFallback(cfg.Brain.CloudFallback), Persona: cfg.Brain.Persona, Zone: cfg.Location(),
 		Limits: brain.Limits{
 			Steps: cfg.Brain.Limits.Steps, Worked: time.Duration(cfg.Brain.Limits.Minutes) * time.Minute,
 			Tokens: cfg.Brain.Limits.TokensPerRun, USDPerDay: cfg.Brain.Limits.USDPerDay,
@@ -123,23 +129,4 @@ func (a *agent) gatewayStatus() []inbox.GatewayStatus {
 		out = append(out, inbox.GatewayStatus{Name: g.Name, OK: g.Error == "", Detail: strings.TrimSpace(g.State + " " + string(g.Error))})
 	}
 	return out
-}
-
-// addTelegram makes the gateway to Telegram. It needs no network yet.
-func (a *agent) addTelegram(cfg *config.Config) error {
-	g, err := telegram.New(telegram.Options{
-		Token: cfg.Gateways.Telegram.Token.Reveal(), APIURL: cfg.Gateways.Telegram.APIURL.Reveal(), Log: a.log.Logger, Now: a.clock.now,
-		Groups: func() string { return a.cfg.Load().Gateways.Telegram.Groups },
-		Quarantine: func(ctx context.Context, account, reason string, raw []byte) error {
-			return a.vault.Quarantine(ctx, "telegram", account, reason, raw)
-		},
-		Migrate: func(ctx context.Context, from, to string) error { return a.vault.MoveChat(ctx, "telegram", from, to) },
-		Tell:    a.vault.Tell,
-	})
-	if err != nil {
-		return fmt.Errorf("gateways.telegram.token: %w", err)
-	}
-	a.telegram = g
-	a.gateways = append(a.gateways, g)
-	return nil
 }

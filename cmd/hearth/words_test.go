@@ -25,10 +25,12 @@ func TestEveryErrorHasItsExitCodeAndSentence(t *testing.T) {
 		{&failure{code: 4}, 4, ""},
 		{&vault.LockedError{Dir: "/v", Holder: "hearth run, process 7"}, 3, "The vault in /v is in use by hearth run, process 7: end that first, or use another vault.dir."},
 		{fmt.Errorf("open: %w", &vault.NewerError{Path: "/v/vault.db", Have: 9, Can: 2}), 4, "/v/vault.db was written by a newer Hearth (its schema is 9, this program knows up to 2): install the newer program. Nothing was changed."},
-		{&vault.DamagedError{Path: "/v/vault.db", Err: errors.New("no header")}, 4, "/v/vault.db is damaged (no header). Nothing was written to it. Bring back a copy with `hearth restore FILE`; the folder backups beside it may hold one. The damaged file is kept aside."},
+		{&vault.DamagedError{Path: "/v/vault.db", Err: errors.New("no header")}, 4, "/v/vault.db is damaged (no header). Nothing more is written to it. Bring back a copy with `hearth restore FILE`; the folder backups beside it may hold one. The damaged file is kept aside then."},
 		{&config.Error{Problems: []config.Problem{{File: "a.yaml", Line: 3, Key: "k", Text: "is wrong"}, {File: "a.yaml", Line: 4, Text: "so is this"}}}, 2, "a.yaml:3: k: is wrong\na.yaml:4: so is this"},
 		{vault.ErrNoFTS5, 2, "This binary was built without full-text search: build it with `make build` or `go build -tags sqlite_fts5 ./cmd/hearth`."},
 		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 1, "The disk is full: free some space and try again."},
+		{fmt.Errorf("say: %w", &vault.FullError{Dir: "/v", Err: syscall.ENOSPC}), 1, "The disk of /v is full: free some space."},
+		{&vault.FullError{Dir: "/v", ReadOnly: true, Err: syscall.EROFS}, 1, "The disk of /v has become read-only, as happens when it fails: look at it, and mount it for writing again."},
 		{context.Canceled, 1, "Interrupted."},
 		{errors.New("read row: no idea"), 1, "It did not work: read row: no idea."},
 	} {

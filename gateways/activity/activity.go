@@ -1,7 +1,7 @@
-// Package activity shows in a chat that the agent is at work, and takes the buttons from questions that are decided. What it
-// does may fail or be lost: nothing depends on it.
+// Package activity shows in a chat that the agent is at work and with what, and takes the buttons from questions that are
+// decided. What it does may fail or be lost: nothing depends on it.
 //
-// typing.go shows who is at work, settle.go settles questions. Each gateway has goroutines of its own, so that one that
+// typing.go shows who is at work, line.go what a long run is doing (in words.go's words), settle.go settles questions. Each gateway has goroutines of its own, so that one that
 // hangs holds up no other.
 package activity
 
@@ -34,6 +34,9 @@ func Run(ctx context.Context, opt Options) error {
 	for _, g := range opt.Gateways {
 		if typer, ok := g.(gateways.Typer); ok {
 			all.Go(func() { newTypist(opt, g.Name(), typer).run(ctx) })
+		}
+		if editor, ok := g.(gateways.Editor); ok {
+			all.Go(func() { newLiner(opt, g.Name(), editor).run(ctx) })
 		}
 		if asker, ok := g.(gateways.Asker); ok {
 			all.Go(func() { newSettler(opt, g.Name(), asker).run(ctx) })

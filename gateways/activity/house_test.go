@@ -23,8 +23,9 @@ type messenger struct {
 	mu      sync.Mutex
 	typed   map[string][]time.Duration // by chat: when
 	settled []string
-	fail    error // of Typing and Settle
-	hang    bool  // Typing and Settle do, until their context ends
+	edits   []edit
+	fail    error // of Typing, Settle and Edit
+	hang    bool  // they do, until their context ends
 }
 
 func (m *messenger) Name() string { return m.name }
@@ -60,6 +61,33 @@ func (m *messenger) Settle(ctx context.Context, to vault.Address, ref, text stri
 		return ctx.Err()
 	}
 	return fail
+}
+
+// edit is one change of a message.
+type edit struct {
+	at   time.Duration
+	ref  string
+	text string
+}
+
+func (m *messenger) Edit(ctx context.Context, _ vault.Address, ref, text string) error {
+	m.mu.Lock()
+	m.edits = append(m.edits, edit{time.Since(m.began), ref, text})
+	hang, fail := m.hang, m.fail
+	m.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return fail
+}
+
+// edited gives the changes, and forgets them.
+func (m *messenger) edited() (out []edit) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out, m.edits = m.edits, nil
+	return out
 }
 
 func (m *messenger) set(hang bool, fail error) {

@@ -132,6 +132,9 @@ func undone(a vault.Approval) string {
 	if a.Kind == "unknown" {
 		return "it may or may not have happened, and I do not repeat it"
 	}
+	if a.Kind == "cloud" {
+		return "nothing went to the cloud"
+	}
 	return "it was not done"
 }
 
@@ -169,7 +172,11 @@ func rules(r *request) ([]string, error) {
 		if rule.Chat != "any" {
 			where = rule.Chat + " chats"
 		}
-		lines = append(lines, fmt.Sprintf("%d · %s without asking, for %s in %s (by %s on %s)", rule.ID, rule.Tool, whose, where, by, r.date(rule.Created.Truncate(time.Second))))
+		uses := rule.Tool
+		if rule.About != "" {
+			uses += ", every " + rule.About + ","
+		}
+		lines = append(lines, fmt.Sprintf("%d · %s without asking, for %s in %s (by %s on %s)", rule.ID, uses, whose, where, by, r.date(rule.Created.Truncate(time.Second))))
 	}
 	lines = append(lines, "/rule drop N ends one.")
 	return pack(lines), nil

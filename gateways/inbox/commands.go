@@ -77,6 +77,7 @@ type request struct {
 	now  time.Time // in zone
 
 	models   ModelSet
+	missing  string // what the server of the model that /model names has not installed
 	gateways []GatewayStatus
 
 	approval int64 // the question that was decided, for the gateway that shows its buttons
@@ -105,6 +106,9 @@ func (i *Inbox) command(ctx context.Context, in vault.Inbound, from vault.Person
 		}
 		if i.opt.Gateways != nil {
 			r.gateways = i.opt.Gateways()
+		}
+		if p.name == "model" {
+			r.missing = i.missing(r)
 		}
 	}
 	switch p.name {

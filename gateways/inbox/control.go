@@ -175,11 +175,18 @@ func model(r *request) ([]string, error) {
 	if len(names) == 0 {
 		return say("No model is set up.")
 	}
+	pull, err := r.pull()
+	if err != nil {
+		return nil, err
+	}
 	list := make([]string, len(names))
 	for n, name := range names {
 		list[n] = name
-		if name == r.models.InUse {
+		switch name {
+		case r.models.InUse:
 			list[n] += " (in use)"
+		case pull.Name:
+			list[n] += " (being pulled)"
 		}
 	}
 	there := "Models: " + strings.Join(list, ", ") + "."
@@ -192,18 +199,20 @@ func model(r *request) ([]string, error) {
 	if !r.from.IsOwner() {
 		return []string{refusal}, nil
 	}
-	chosen := ""
-	for _, name := range names {
-		if name == r.arg || chosen == "" && strings.EqualFold(name, r.arg) {
-			chosen = name
-		}
-	}
+	chosen := chosenModel(names, r.arg)
 	if chosen == "" {
 		unknown := fmt.Sprintf("There is no model %q.", oneLine(r.arg, 40))
 		if near := nearest(r.arg, names); near != "" {
 			unknown += fmt.Sprintf(" Did you mean %s?", near)
 		}
 		return []string{unknown + " " + there}, nil
+	}
+	if r.missing != "" {
+		return r.beginPull(pull, chosen)
+	}
+	given, err := r.endPull(pull)
+	if err != nil {
+		return nil, err
 	}
 	name, over := chosen, r.models.YAML
 	if chosen == r.models.YAML {
@@ -216,7 +225,18 @@ func model(r *request) ([]string, error) {
 		return nil, err
 	}
 	if chosen == r.models.InUse {
-		return say("%s is in use already.", chosen)
+		return say("%s is in use already.%s", chosen, given)
 	}
-	return say("From the next step on I use %s.", chosen)
+	return say("From the next step on I use %s.%s", chosen, given)
+}
+
+// chosenModel finds the model that is meant; "" when there is none.
+func chosenModel(names []string, word string) string {
+	chosen := ""
+	for _, name := range names {
+		if name == word || chosen == "" && strings.EqualFold(name, word) {
+			chosen = name
+		}
+	}
+	return chosen
 }

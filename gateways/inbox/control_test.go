@@ -151,3 +151,59 @@ func TestModel(t *testing.T) {
 		t.Errorf("after going back: %s", got)
 	}
 }
+
+// A model that its server has not installed is noted as one to be pulled, and the one in use goes on.
+func TestAModelThatIsNotInstalledIsNotedAsOneToBePulled(t *testing.T) {
+	w := newWorld(t)
+	w.opt.Models = func(context.Context) ModelSet {
+		return ModelSet{Names: []string{"home", "big", "cloud", "offline"}, InUse: "home", YAML: "home"}
+	}
+	var asked []string
+	w.opt.Missing = func(_ context.Context, name string) string {
+		asked = append(asked, name)
+		return map[string]string{"big": "qwen3:8b", "home": "qwen3:4b"}[name]
+	}
+	w.box = New(w.opt)
+	setting := func(name string) string {
+		value, err := w.v.Setting(t.Context(), name)
+		w.check(err)
+		return value
+	}
+	// Who only looks, or may not, asks no server.
+	w.want(ana, "/model", "Models: home (in use), big, cloud, offline. /model NAME switches.")
+	w.want(ben, "/model big", refusal)
+	w.want(ana, "/model bgi", `There is no model "bgi". Did you mean big? Models: home (in use), big, cloud, offline.`)
+	if len(asked) > 0 || setting(SettingPull) != "" {
+		t.Errorf("asked for %v, noted %s", asked, setting(SettingPull))
+	}
+	w.want(ana, "/model BIG", "qwen3:8b is not installed on its server, so I have it pulled now and say when it is there. Until then home answers; /model home ends the pull.")
+	p := ReadPull(setting(SettingPull))
+	if p.Name != "big" || p.Model != "qwen3:8b" || p.To.Chat != ana || p.To.Gateway != "telegram" || p.To.Account != "bot" || p.Conversation == 0 || p.Key == "" {
+		t.Errorf("noted %+v", p)
+	}
+	if setting(SettingModel) != "" {
+		t.Errorf("%s is in use already", setting(SettingModel))
+	}
+	w.want(ana, "/model big", "qwen3:8b is being pulled already. I say when it is there.")
+	if again := ReadPull(setting(SettingPull)); again != p {
+		t.Errorf("noted anew: %+v", again)
+	}
+	w.want(ana, "/model", "Models: home (in use), big (being pulled), cloud, offline. /model NAME switches.")
+	w.want(ana, "/model cloud", "From the next step on I use cloud. qwen3:8b is not pulled any further.")
+	if setting(SettingPull) != "" || setting(SettingModel) != "cloud" {
+		t.Errorf("after another choice: %s, %s", setting(SettingPull), setting(SettingModel))
+	}
+	// The one that the file names can be missing too.
+	w.want(ana, "/model home", "qwen3:4b is not installed on its server, so I have it pulled now and say when it is there.")
+}
+
+func FuzzReadPull(f *testing.F) {
+	f.Add(`{"name":"big","model":"qwen3:8b","key":"command:telegram:1"}`)
+	f.Add(`{"name":"big"}`)
+	f.Add(`[]`)
+	f.Fuzz(func(t *testing.T, setting string) {
+		if p := ReadPull(setting); p != (Pull{}) && (p.Model == "" || p.Key == "") {
+			t.Errorf("%q gives %+v", setting, p)
+		}
+	})
+}

@@ -29,6 +29,9 @@ type Options struct {
 	Zones  []string                           // all IANA names, to suggest from; nil = nothing is suggested
 	Groups func(gateway string) GroupMode     // nil = Mention
 	Models func(ctx context.Context) ModelSet // nil = there is no model
+	// Missing names what the server of a model has not installed, as the server calls it; "" = nothing, or not known. It
+	// answers within seconds; nil = nothing is ever missing.
+	Missing func(ctx context.Context, model string) string
 	// Gateways tells how the messengers are; nil = nothing is known of them.
 	Gateways func() []GatewayStatus
 }

@@ -132,7 +132,7 @@ func forget(r *request) ([]string, error) {
 	case err != nil:
 		return nil, err
 	}
-	return say("Forgotten: memory %d, of %s. Its words are removed wherever I kept them, also from what was said here.", n, r.date(m.Created))
+	return say("Forgotten: memory %d, of %s. Its words are removed wherever I kept them, also from what was said here. Snapshots on this machine lose them within a day; a backup that you made keeps them.", n, r.date(m.Created))
 }
 
 // why tells where a memory comes from. It quotes nothing but the memory itself: see the top of this file.

@@ -99,7 +99,7 @@ func TestMEM07ForgottenLeavesNoBytes(t *testing.T) {
 	}
 	w.want(ana, "/forget", "Which one? Write it as /forget N, for example /forget 3. /memory lists the numbers.")
 	w.now = w.now.Add(time.Hour)
-	w.want(ana, "/forget 1", "Forgotten: memory 1, of Fri 4 Dec 2026, 09:00 (Europe/Lisbon). Its words are removed wherever I kept them, also from what was said here.")
+	w.want(ana, "/forget 1", "Forgotten: memory 1, of Fri 4 Dec 2026, 09:00 (Europe/Lisbon). Its words are removed wherever I kept them, also from what was said here. Snapshots on this machine lose them within a day; a backup that you made keeps them.")
 	w.want(ana, "/forget 1", "There is no memory 1. /memory lists what there is.")
 	w.want(ana, "/memory address", "I remember nothing about that. /memory lists everything.")
 	w.want(ana, "/memory", "2 · the bakery opens at seven")

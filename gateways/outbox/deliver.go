@@ -146,7 +146,11 @@ func (c *courier) lateness(ctx context.Context, p vault.Part) string {
 
 // send hands a part to the gateway. The end of ctx does not cut it off at once: half a send is worse than a late exit.
 func (c *courier) send(ctx context.Context, out vault.Part) (ref string, fault *gateways.SendError) {
-	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendLimit)
+	limit := sendLimit
+	if out.Class == vault.Status {
+		limit = lineLimit
+	}
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
 		timer := time.AfterFunc(grace, cancel)

@@ -111,7 +111,7 @@ func TestAnUnknownOutcomeIsHandledByClass(t *testing.T) {
 				t.Errorf("the %s is %q, want %q", p.Class, p.State, want)
 			}
 		}
-		if told := f.texts("owner"); len(told) != 1 || !strings.Contains(told[0], `I do not know whether this message arrived, so I do not send it again: "dear Ben".`) {
+		if told := f.texts("owner"); len(told) != 1 || !strings.Contains(told[0], "I do not know whether this message arrived") || !strings.Contains(told[0], "dear Ben") {
 			t.Errorf("the owner was told %q", told)
 		}
 		if len(f.texts("ben"))+len(f.texts("a")) != 0 {

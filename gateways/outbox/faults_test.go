@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -13,10 +14,13 @@ import (
 	"hearth/vault"
 )
 
+var tortureRounds = flag.Int("torture", 10, "how hard TestTorture… tries: 200 is 10,000 sends")
+
 // Many sends over a bad line: a fifth of them fails in one way or another, and the program is restarted now and then.
 // Nothing is lost, nothing comes twice without saying so, and a chat is left alone for as long as it asks.
-func TestDUR04ManySendsOverABadLine(t *testing.T) {
-	const sends, chats = 500, 25
+func TestTortureDUR04ManySendsOverABadLine(t *testing.T) {
+	const chats = 25
+	sends := min(50**tortureRounds, 10_000)
 	bubble(t, func(w *world) {
 		var mu sync.Mutex
 		random := rand.New(rand.NewPCG(1, 2))
@@ -89,5 +93,6 @@ func TestDUR04ManySendsOverABadLine(t *testing.T) {
 		if faults := len(f.attempts) - sends; faults < sends/10 {
 			t.Errorf("only %d faults happened: the test tested nothing", faults)
 		}
+		t.Logf("%d sends, %d attempts", sends, len(f.attempts))
 	})
 }

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"hearth/gateways"
@@ -11,14 +12,15 @@ import (
 
 // courier carries the parts of one gateway. Its fields belong to the goroutine of run, except the channels.
 type courier struct {
-	o      *Outbox
-	gw     gateways.Gateway
-	name   string
-	log    *slog.Logger
-	lanes  map[string]*lane // by chat; a lane that has nothing to remember is not in it
-	busy   int
-	nudged chan struct{}
-	ended  chan verdict
+	o       *Outbox
+	gw      gateways.Gateway
+	name    string
+	log     *slog.Logger
+	lanes   map[string]*lane // by chat; a lane that has nothing to remember is not in it
+	busy    int
+	nudged  chan struct{}
+	renewed atomic.Bool // with the next nudge every wait ends
+	ended   chan verdict
 }
 
 // lane is what is known of one chat's first part. Its waiting is on the monotonic clock: the wall clock of a vault may be
@@ -149,11 +151,12 @@ func (c *courier) close(v verdict) {
 	*l = lane{part: v.part, tries: l.tries + 1, until: time.Now().Add(v.wait), asked: v.asked, frozen: v.frozen}
 }
 
-// forgive ends the waiting that nobody asked for.
+// forgive ends the waiting that nobody asked for, and all of it when who asked is gone.
 func (c *courier) forgive() {
+	renewed := c.renewed.Swap(false)
 	for _, l := range c.lanes {
-		if !l.busy && !l.asked {
-			l.until, l.tries = time.Time{}, 0
+		if !l.busy && (renewed || !l.asked) {
+			l.until, l.tries, l.asked = time.Time{}, 0, false
 		}
 	}
 }

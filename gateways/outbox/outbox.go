@@ -33,6 +33,7 @@ type Options struct {
 const (
 	defaultParallel = 8
 	sendLimit       = 2 * time.Minute // a gateway's own limit is shorter; this one is for a gateway that forgot it
+	lineLimit       = 5 * time.Second // for a progress line, which must not hold up the answer behind it
 	grace           = 5 * time.Second // what a send in hand gets when the program ends
 	maxSleep        = time.Minute     // the loop looks at least this often, whatever it was told
 )
@@ -85,6 +86,16 @@ func (o *Outbox) Nudge(gateway string) {
 			}
 		}
 	}
+}
+
+// Renew is Nudge for a gateway that has another account or token: what the messenger asked of the one before is over, too.
+func (o *Outbox) Renew(gateway string) {
+	for _, c := range o.couriers {
+		if c.name == gateway {
+			c.renewed.Store(true)
+		}
+	}
+	o.Nudge(gateway)
 }
 
 // keepOrphans has the parts wait that no gateway of this process carries, and names such a gateway once in the log.

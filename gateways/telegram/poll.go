@@ -68,6 +68,7 @@ func (g *Gateway) Receive(ctx context.Context, accept func(context.Context, vaul
 		if err == nil {
 			p.failures, p.conflicts, p.words = 0, 0, ""
 			g.setState("")
+			g.setBarred(false)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -216,6 +217,8 @@ func (p *poller) failed(ctx context.Context, err error) time.Duration {
 		}
 	case e.refused(http.StatusUnauthorized), e.refused(http.StatusNotFound):
 		words, pause = "Telegram does not accept the token; @BotFather shows the right one", keyPause
+		p.g.setBarred(true)
+		p.tellBeside(ctx, "token", "Telegram does not accept the token of the bot, so nobody is reached there. @BotFather shows the right one; put it into the configuration under gateways.telegram.token, it is taken up when the file is saved.")
 	case e.refused(http.StatusTooManyRequests):
 		words, pause = "Telegram asks to wait", e.retryAfter()
 	case e.page != nil && e.page.wait > 0:
@@ -235,11 +238,20 @@ func (p *poller) failed(ctx context.Context, err error) time.Duration {
 
 // tell reaches the owner, at most once a day about one thing.
 func (p *poller) tell(ctx context.Context, about, words string) {
+	p.tellBy(ctx, p.g.opt.Tell, about, words)
+}
+
+// tellBeside is tell when the bot itself reaches nobody.
+func (p *poller) tellBeside(ctx context.Context, about, words string) {
+	p.tellBy(ctx, p.g.opt.TellBeside, about, words)
+}
+
+func (p *poller) tellBy(ctx context.Context, by func(ctx context.Context, key, words string) error, about, words string) {
 	key := fmt.Sprintf("telegram-%s:%s:%s", about, p.g.account, p.g.opt.Now().Format(time.DateOnly))
 	if p.told[key] {
 		return
 	}
-	if err := p.g.opt.Tell(ctx, key, words); err != nil {
+	if err := by(ctx, key, words); err != nil {
 		p.g.opt.Log.Error("cannot tell the owner", "gateway", "telegram", "error", err)
 		return
 	}

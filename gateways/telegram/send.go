@@ -92,6 +92,9 @@ func (g *Gateway) send(ctx context.Context, out vault.Part, t markup.Text) (stri
 	if id, err := strconv.Atoi(out.ReplyTo); err == nil {
 		params["reply_parameters"] = `{"message_id":` + strconv.Itoa(id) + `,"allow_sending_without_reply":true}`
 	}
+	if out.Class == vault.Status {
+		params["disable_notification"] = "true" // the phone rings for the answer
+	}
 	rows := g.rows(out.Buttons)
 	if err := put(params, "reply_markup", map[string]any{"inline_keyboard": rows}, len(rows) > 0); err != nil {
 		return "", err
@@ -178,7 +181,7 @@ func (g *Gateway) Typing(ctx context.Context, to vault.Address) error {
 // Edit implements gateways.Editor. Doing it twice leaves what once leaves. Buttons go away.
 func (g *Gateway) Edit(ctx context.Context, to vault.Address, ref, words string) error {
 	if err := g.ours(to); err != nil {
-		return err
+		return &gateways.SendError{Outcome: vault.Refused, Human: "it is a message of another bot", Err: err}
 	}
 	t := markup.Render(words)
 	params := tg.Params{"chat_id": to.Chat, "message_id": ref, "text": t.Plain, "link_preview_options": noPreview}
@@ -190,7 +193,10 @@ func (g *Gateway) Edit(ctx context.Context, to vault.Address, ref, words string)
 	if errors.As(err, &e) && e.refused(400) && strings.Contains(e.api.Message, "not modified") {
 		return nil
 	}
-	return err
+	if err != nil {
+		return sendError(err)
+	}
+	return nil
 }
 
 // Settle implements gateways.Asker: the buttons go away, and the text says what came of the question.

@@ -156,6 +156,34 @@ func TestOtherBotsChatsAreLeftAlone(t *testing.T) {
 	}
 }
 
+// TestEditsSayWhatCameOfThem as sends do: how long to wait, and what is over for good. The same text again is no fault.
+func TestEditsSayWhatCameOfThem(t *testing.T) {
+	w := newWorld(t)
+	line := w.part("thinking")
+	line.Class = vault.Status
+	ref, err := w.gw.Send(t.Context(), line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.api.Calls("sendMessage")[0].Params["disable_notification"]; got != "true" {
+		t.Error("the phone rings for a progress line")
+	}
+	if err := w.gw.Edit(t.Context(), w.to(), ref, "thinking"); err != nil {
+		t.Errorf("the same text: %v", err)
+	}
+	w.api.Fault("editMessageText", 1, tgfake.TooMany(7))
+	var fault *gateways.SendError
+	if err := w.gw.Edit(t.Context(), w.to(), ref, "reading"); !errors.As(err, &fault) || fault.Outcome != vault.NotSent || fault.Wait != 7*time.Second {
+		t.Errorf("asked to wait: %v", err)
+	}
+	if err := w.gw.Edit(t.Context(), w.to(), "4711", "reading"); !errors.As(err, &fault) || fault.Outcome != vault.Refused {
+		t.Errorf("a message that is gone: %v", err)
+	}
+	if _, err := w.gw.Send(t.Context(), w.part("an answer")); err != nil || w.api.Calls("sendMessage")[1].Params["disable_notification"] != "" {
+		t.Errorf("the phone does not ring for an answer: %v", err)
+	}
+}
+
 // TestSEC10NoPreviews holds every text that goes out to it.
 func TestSEC10NoPreviews(t *testing.T) {
 	w := newWorld(t)

@@ -34,6 +34,8 @@ type Options struct {
 	Migrate func(ctx context.Context, from, to string) error
 	// Tell reaches the owner, once for a key.
 	Tell func(ctx context.Context, key, words string) error
+	// TellBeside is Tell without this gateway, for when nothing can be sent by it; nil = Tell.
+	TellBeside func(ctx context.Context, key, words string) error
 }
 
 // Gateway is one bot.
@@ -46,6 +48,7 @@ type Gateway struct {
 	username string // "" until getMe was answered
 	readsAll bool   // Telegram gives it all messages of a group
 	state    string // for people: what is wrong, "" = connected
+	barred   bool   // the token is refused
 }
 
 // ErrBadToken says that a token has not the form 123456:ABC….
@@ -69,6 +72,9 @@ func New(opt Options) (*Gateway, error) {
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.TellBeside == nil {
+		opt.TellBeside = opt.Tell
 	}
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -102,6 +108,19 @@ func (g *Gateway) State() (words string, ok bool) {
 	return "connected as @" + g.username, true
 }
 
+// Barred reports whether Telegram refuses the token: until a person mends that, nobody is reached.
+func (g *Gateway) Barred() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.barred
+}
+
+func (g *Gateway) setBarred(barred bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.barred = barred
+}
+
 func (g *Gateway) setState(words string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,5 +131,5 @@ func (g *Gateway) setState(words string) {
 func (g *Gateway) met(me tg.User) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.username, g.readsAll, g.state = me.UserName, me.CanReadAllGroupMessages, ""
+	g.username, g.readsAll, g.state, g.barred = me.UserName, me.CanReadAllGroupMessages, "", false
 }

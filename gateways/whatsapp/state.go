@@ -98,7 +98,7 @@ func (g *Gateway) tell(ctx context.Context, about string, s status) {
 	now := g.opt.Now()
 	key := fmt.Sprintf("whatsapp-%s:%s:%s", about, g.Account(), now.Format(time.DateOnly))
 	words := strings.TrimSpace("WhatsApp: " + s.words + ". " + s.mend)
-	if err := g.opt.Vault.TellElsewhere(ctx, Name, key, words); err != nil && ctx.Err() == nil {
+	if err := g.opt.Vault.TellBeside(ctx, Name, key, words); err != nil && ctx.Err() == nil {
 		g.opt.Log.Error("cannot tell the owner", "error", err)
 	}
 }

@@ -158,7 +158,7 @@ var tooLong = span{days: 1_000_000}
 
 // spanOf turns a count of units into a span; what is no whole number of months or days becomes hours. A broken month is none.
 func spanOf(twentieths, unit int) (span, bool) {
-	seconds := 1
+	seconds := int64(1) // an int of 32 bits holds 68 years of them
 	switch unit {
 	case uMinute:
 		seconds = 60
@@ -178,12 +178,12 @@ func spanOf(twentieths, unit int) (span, bool) {
 		}
 		return span{months: twentieths * months / whole}, true
 	}
-	seconds = twentieths * seconds / whole
+	seconds = int64(twentieths) * seconds / whole
 	switch {
 	case seconds > 120*366*24*3600:
 		return tooLong, true
 	case unit >= uDay && seconds%(24*3600) == 0:
-		return span{days: seconds / (24 * 3600)}, true
+		return span{days: int(seconds / (24 * 3600))}, true
 	}
 	return span{elapsed: time.Duration(seconds) * time.Second}, true
 }

@@ -102,6 +102,7 @@ CREATE TABLE run (
   burst_end INTEGER,                           -- a burst waits no longer than this
   retries   INTEGER NOT NULL DEFAULT 0,        -- model failures in a row
   noticed   INTEGER,                           -- when its owner was told that it waits
+  waits     TEXT NOT NULL DEFAULT '',          -- what it waits for while it runs, in words for its person; '' = it works
   context   TEXT NOT NULL DEFAULT '',          -- the changing block of the prompt, written once
   model     TEXT NOT NULL DEFAULT '',
   steps INTEGER NOT NULL DEFAULT 0, calls INTEGER NOT NULL DEFAULT 0,
@@ -146,11 +147,13 @@ CREATE TABLE approval (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
   run_id  INTEGER REFERENCES run(id),
   call_id INTEGER REFERENCES call(id),
+  part_id INTEGER,                             -- the message to a third person that may have arrived, when it is about one
   kind    TEXT NOT NULL CHECK (kind IN ('call','unknown','budget','cloud')),
   tool    TEXT NOT NULL DEFAULT '',
   arguments TEXT NOT NULL DEFAULT '',
   hash    TEXT NOT NULL DEFAULT '',
   choices TEXT NOT NULL,                       -- JSON array of words
+  about   TEXT NOT NULL DEFAULT '',            -- what an answer of always would cover; '' = every use of the tool
   question TEXT NOT NULL DEFAULT '',
   person_id INTEGER REFERENCES person(id),     -- the owner who is asked
   state   TEXT NOT NULL CHECK (state IN ('open','approved','denied','answered','expired')),
@@ -165,7 +168,7 @@ CREATE TABLE rule (
   tool    TEXT NOT NULL,
   person_id INTEGER REFERENCES person(id),     -- whose runs it speaks of
   chat    TEXT NOT NULL,                       -- private, group or any
-  hash    TEXT NOT NULL DEFAULT '',            -- '' = any arguments
+  about   TEXT NOT NULL DEFAULT '',            -- which uses; '' = every one
   created INTEGER NOT NULL,
   created_by INTEGER REFERENCES person(id),
   approval_id INTEGER REFERENCES approval(id),
@@ -195,12 +198,16 @@ CREATE TABLE outbox (
   boot    TEXT NOT NULL DEFAULT '',            -- of the machine, when it became sending
   error   TEXT NOT NULL DEFAULT '',
   told    INTEGER,                             -- the owner was told that it failed
+  shown   TEXT NOT NULL DEFAULT '',            -- progress: what the messenger shows of it by now
+  live    INTEGER NOT NULL DEFAULT 0,          -- progress: 1 = it may still change, 2 = only to its last words, 0 = over
   created INTEGER NOT NULL, sent INTEGER
 );
 CREATE INDEX outbox_lane ON outbox(gateway, chat, id) WHERE state IN ('waiting','sending');
+CREATE INDEX outbox_dead ON outbox(gateway, state) WHERE state IN ('unknown','failed');
 CREATE INDEX outbox_run ON outbox(run_id);
 CREATE INDEX outbox_job ON outbox(job_id);
 CREATE INDEX outbox_stable ON outbox(gateway, stable) WHERE stable != '';
+CREATE INDEX outbox_live ON outbox(gateway, id) WHERE live != 0;
 CREATE INDEX outbox_buttons ON outbox(gateway, id) WHERE buttons != '';
 
 CREATE TABLE job (

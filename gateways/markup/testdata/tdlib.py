@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Asks Telegram's own parser, offline: each line of the input is a request to td_execute, each line of the output its answer.
-TDJSON names the library, libtdjson.so of the npm package prebuilt-tdlib."""
+TDJSON names the library, libtdjson.so of TDLib; `make peers` fetches it."""
 import ctypes
 import os
 import sys

@@ -25,7 +25,7 @@ func TestAClientThatIsNotOurs(t *testing.T) {
 	c := tg.NewMessage(7, "hello")
 	c.ReplyMarkup = tg.NewInlineKeyboardMarkup(tg.NewInlineKeyboardRow(tg.NewInlineKeyboardButtonData("a", "b")))
 	sent, err := bot.Send(c)
-	if err != nil || sent.Text != "hello" || sent.Chat.ID != 7 || sent.Chat.Type != "private" {
+	if err != nil || sent.Text != "hello" || sent.Chat.ID != 7 || sent.Chat.Type != "private" || sent.ReplyMarkup == nil || *sent.ReplyMarkup.InlineKeyboard[0][0].CallbackData != "b" {
 		t.Fatalf("%+v, %v", sent, err)
 	}
 	press := s.Press(7, ann, sent.MessageID, "b")

@@ -57,7 +57,7 @@ func bad(words string) error { return &apiError{Code: 400, Description: "Bad Req
 var errGone = errors.New("the client has gone")
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	rest, ok := strings.CutPrefix(r.URL.Path, "/bot"+token+"/")
+	rest, ok := strings.CutPrefix(r.URL.Path, "/bot"+s.Token()+"/")
 	if !ok {
 		answer(w, nil, &apiError{Code: 401, Description: "Unauthorized"})
 		return

@@ -30,6 +30,7 @@ type room struct {
 	moved   int64 // the id it has now
 	said    map[int]bool
 	shown   []Shown
+	markup  map[int]json.RawMessage // what stands under a message, in its rows
 }
 
 // Shown gives what a chat shows of the bot, oldest first.
@@ -38,6 +39,16 @@ func (s *Server) Shown(chat int64) []Shown {
 	defer s.mu.Unlock()
 	if c := s.chats[chat]; c != nil {
 		return slices.Clone(c.shown)
+	}
+	return nil
+}
+
+// ShownFrom is Shown without the first n messages.
+func (s *Server) ShownFrom(chat int64, n int) []Shown {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.chats[chat]; c != nil && n < len(c.shown) {
+		return slices.Clone(c.shown[n:])
 	}
 	return nil
 }
@@ -53,7 +64,7 @@ func (s *Server) call(r *http.Request, method string, p map[string]string) (any,
 	switch method {
 	case "getMe":
 		return map[string]any{
-			"id": Bot, "is_bot": true, "first_name": "Hearth", "username": Username, "can_join_groups": true, "can_read_all_group_messages": false,
+			"id": s.bot, "is_bot": true, "first_name": "Hearth", "username": Username, "can_join_groups": true, "can_read_all_group_messages": false,
 			"supports_inline_queries": false,
 		}, nil
 	case "setMyCommands":
@@ -132,6 +143,7 @@ func (s *Server) sendMessage(p map[string]string) (any, error) {
 	m.PreviewOff = previewOff(p)
 	m.ID = s.newID(c)
 	c.shown = append(c.shown, m)
+	c.markup[m.ID] = json.RawMessage(p["reply_markup"])
 	return s.message(c, m), nil
 }
 
@@ -153,7 +165,13 @@ func previewOff(p map[string]string) bool {
 func (s *Server) message(c *room, m Shown) map[string]any {
 	out := map[string]any{
 		"message_id": m.ID, "date": time.Now().Unix(), "chat": c.json(), "text": m.Text,
-		"from": map[string]any{"id": Bot, "is_bot": true, "first_name": "Hearth", "username": Username},
+		"from": map[string]any{"id": s.bot, "is_bot": true, "first_name": "Hearth", "username": Username},
+	}
+	if len(m.Entities) > 0 {
+		out["entities"] = m.Entities
+	}
+	if len(m.Buttons) > 0 {
+		out["reply_markup"] = c.markup[m.ID]
 	}
 	if m.Thread != 0 {
 		out["message_thread_id"], out["is_topic_message"] = m.Thread, true
@@ -186,6 +204,7 @@ func (s *Server) edit(method string, p map[string]string) (any, error) {
 	}
 	m.Edits++
 	c.shown[at] = m
+	c.markup[m.ID] = json.RawMessage(p["reply_markup"])
 	return s.message(c, m), nil
 }
 

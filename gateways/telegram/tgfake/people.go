@@ -1,6 +1,7 @@
 package tgfake
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -55,7 +56,7 @@ func (s *Server) Open(c Chat, topics ...int) {
 // open gives a chat. s.mu is held.
 func (s *Server) open(c Chat) *room {
 	if s.chats[c.ID] == nil {
-		s.chats[c.ID] = &room{Chat: c, said: map[int]bool{}}
+		s.chats[c.ID] = &room{Chat: c, said: map[int]bool{}, markup: map[int]json.RawMessage{}}
 	}
 	return s.chats[c.ID]
 }

@@ -10,6 +10,7 @@ package tgfake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -17,11 +18,11 @@ import (
 	"time"
 )
 
-// The bot that the server knows.
+// The bot that a server knows, unless it is told another one.
 const (
 	Bot      int64 = 123456
 	Username       = "hearth_test_bot"
-	token          = "123456:CANARY-of-the-tests_0123456789abcdefgh"
+	secret         = "CANARY-of-the-tests_0123456789abcdefgh"
 )
 
 // Server is one Bot API server. Its methods may be called from several goroutines and fail the test they were made for.
@@ -35,6 +36,8 @@ type Server struct {
 	client   *http.Client
 
 	mu         sync.Mutex
+	bot        int64
+	token      string
 	change     chan struct{} // closed and made anew whenever something happens
 	violations []string
 	calls      []*Call
@@ -57,7 +60,7 @@ func start(t testing.TB, memory bool) *Server {
 	t.Helper()
 	s := &Server{
 		t: t, memory: memory, spec: readSpec(t), change: make(chan struct{}), chats: map[int64]*room{}, presses: map[string]press{},
-		queue: queue{next: 1000}, nextID: 10,
+		queue: queue{next: 1000}, nextID: 10, bot: Bot, token: fmt.Sprintf("%d:%s", Bot, secret),
 	}
 	transport := &http.Transport{}
 	if memory {
@@ -79,7 +82,21 @@ func start(t testing.TB, memory bool) *Server {
 func (s *Server) URL() string { return "http://" + s.address }
 
 // Token is the bot's token. What stands behind its colon is in no other text.
-func (s *Server) Token() string { return token }
+func (s *Server) Token() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.token
+}
+
+// Reissue revokes the token of the bot, or of another one from now on, and gives the new one. A poll that waits
+// is not cut.
+func (s *Server) Reissue(bot int64) string {
+	s.mu.Lock()
+	s.bot, s.token = bot, fmt.Sprintf("%d:%s%s", bot, "RE-", secret)
+	token := s.token
+	s.mu.Unlock()
+	return token
+}
 
 // Client is a client that reaches the server.
 func (s *Server) Client() *http.Client { return s.client }

@@ -76,7 +76,7 @@ func (a *Account) Phone(db *sql.DB, log waLog.Logger) (*Phone, error) {
 	}
 	select {
 	case <-connected:
-	case <-time.After(10 * time.Second):
+	case <-time.After(30 * time.Second):
 		return nil, errors.New("the phone didn't get connected")
 	}
 	a.s.t.Cleanup(p.Disconnect)

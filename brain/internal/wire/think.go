@@ -1,14 +1,14 @@
-package ollama
+package wire
 
 import "strings"
 
-// filter takes thinking out of a text that comes in pieces. Servers do that too, but not for every model, and not where
+// Filter takes thinking out of a text that comes in pieces. Servers do that too, but not for every model, and not where
 // thinking was switched off and the model thinks all the same.
 //
 // A tag opens at the beginning of a line only, since an answer may speak of tags. One that closes without having been
 // opened means that the model's template opened it: then all before was thinking. What it gives does not depend on where
 // the pieces were cut.
-type filter struct {
+type Filter struct {
 	held    string // the end of what came, which may be the beginning of a tag
 	closing string // inside: the tag that ends it
 	skip    bool   // blanks after a block
@@ -18,8 +18,8 @@ type filter struct {
 
 var thinkTags = []string{"think", "thinking", "thought", "reasoning"}
 
-// write gives what may be shown. afresh: nothing that was given before may.
-func (f *filter) write(piece string) (visible string, afresh bool) {
+// Write gives what may be shown. afresh: nothing that was given before may.
+func (f *Filter) Write(piece string) (visible string, afresh bool) {
 	rest := f.held + piece
 	f.held = ""
 	var out strings.Builder
@@ -68,8 +68,8 @@ func (f *filter) write(piece string) (visible string, afresh bool) {
 	return out.String(), afresh
 }
 
-// end gives what was held back when nothing more comes.
-func (f *filter) end() string {
+// End gives what was held back when nothing more comes.
+func (f *Filter) End() string {
 	held := f.held
 	f.held = ""
 	if f.closing != "" {
@@ -80,12 +80,12 @@ func (f *filter) end() string {
 
 // unthought is a whole text without its thinking.
 func unthought(text string) string {
-	var f filter
-	visible, _ := f.write(text)
-	return visible + f.end()
+	var f Filter
+	visible, _ := f.Write(text)
+	return visible + f.End()
 }
 
-func (f *filter) pass(out *strings.Builder, s string) {
+func (f *Filter) pass(out *strings.Builder, s string) {
 	if s == "" {
 		return
 	}
@@ -100,7 +100,7 @@ func (f *filter) pass(out *strings.Builder, s string) {
 }
 
 // tag looks at a text that begins with "<". partial: it may become a tag that counts.
-func (f *filter) tag(text string) (tag string, closes, partial bool) {
+func (f *Filter) tag(text string) (tag string, closes, partial bool) {
 	mentioned := f.last == '`' || f.last == '"' || f.last == '\''
 	for _, name := range thinkTags {
 		if full := "<" + name + ">"; !f.inLine {

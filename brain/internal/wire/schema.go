@@ -1,4 +1,4 @@
-package ollama
+package wire
 
 import (
 	"bytes"
@@ -21,9 +21,9 @@ type said struct {
 	Say  *string         `json:"say"`
 }
 
-// answerSchema is the JSON Schema of an answer. It is written by hand because the order of its parts is the order in
+// AnswerSchema is the JSON Schema of an answer. It is written by hand because the order of its parts is the order in
 // which the model must write them.
-func answerSchema(specs []brain.ToolSpec) json.RawMessage {
+func AnswerSchema(specs []brain.ToolSpec) json.RawMessage {
 	var out bytes.Buffer
 	out.WriteString(`{"anyOf":[`)
 	for _, s := range specs {
@@ -37,7 +37,7 @@ func answerSchema(specs []brain.ToolSpec) json.RawMessage {
 // arguments are checked afterwards in any case, and one odd schema must not make every answer fail.
 func grammarSafe(raw json.RawMessage) json.RawMessage {
 	const anything = `{"type":"object"}`
-	raw = objectOr(raw, anything)
+	raw = ObjectOr(raw, anything)
 	var s struct {
 		Type       string `json:"type"`
 		Properties map[string]struct {
@@ -61,29 +61,35 @@ func grammarSafe(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// toolText tells a model without tools of its own what it can call and how.
-func toolText(specs []brain.ToolSpec) string {
+// ToolText tells a model without tools of its own what it can call and how.
+func ToolText(specs []brain.ToolSpec) string {
 	var out strings.Builder
 	out.WriteString("Answer with one JSON object and nothing else: {\"tool\": NAME, \"args\": {…}} to call a tool, or {\"say\": TEXT} to speak to the person. " +
 		"One call at a time; its result comes next, on lines that begin with \">\". The tools, each with the JSON Schema of its args:")
 	for _, s := range specs {
-		fmt.Fprintf(&out, "\n- %s: %s %s", s.Name, strings.TrimSpace(s.About), compact(objectOr(s.Schema, "{}")))
+		fmt.Fprintf(&out, "\n- %s: %s %s", s.Name, strings.TrimSpace(s.About), compact(ObjectOr(s.Schema, "{}")))
 	}
 	return out.String()
 }
 
-// plainMessages tells the history to a model without tools of its own. As JSON it stands in the form of its answers.
+// Plain is a message of words alone.
+type Plain struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// PlainMessages tells the history to a model without tools of its own. As JSON it stands in the form of its answers.
 // Results become user messages, quoted on every line, so that nothing in them can pass for the person's words.
-func plainMessages(msgs []brain.Msg, asJSON bool) []message {
-	out := make([]message, 0, len(msgs)+1)
+func PlainMessages(msgs []brain.Msg, asJSON bool) []Plain {
+	out := make([]Plain, 0, len(msgs)+1)
 	for _, m := range msgs {
 		switch {
 		case m.Role == "tool":
-			out = append(out, message{Role: "user", Content: fmt.Sprintf("[What the tool %s returned:]\n> %s", m.Tool, strings.ReplaceAll(m.Text, "\n", "\n> "))})
+			out = append(out, Plain{Role: "user", Content: fmt.Sprintf("[What the tool %s returned:]\n> %s", m.Tool, strings.ReplaceAll(m.Text, "\n", "\n> "))})
 		case m.Role == "assistant" && (asJSON || len(m.Calls) > 0):
-			out = append(out, message{Role: m.Role, Content: strings.Join(ownWords(m, asJSON), "\n")})
+			out = append(out, Plain{Role: m.Role, Content: strings.Join(ownWords(m, asJSON), "\n")})
 		default:
-			out = append(out, message{Role: m.Role, Content: m.Text})
+			out = append(out, Plain{Role: m.Role, Content: m.Text})
 		}
 	}
 	return out
@@ -100,7 +106,7 @@ func ownWords(m brain.Msg, asJSON bool) []string {
 		lines = append(lines, words)
 	}
 	for _, c := range m.Calls {
-		args := compact(objectOr(c.Args, "{}"))
+		args := compact(ObjectOr(c.Args, "{}"))
 		if asJSON {
 			lines = append(lines, fmt.Sprintf(`{"tool":%s,"args":%s}`, quoted(c.Name), args))
 		} else {
@@ -110,8 +116,8 @@ func ownWords(m brain.Msg, asJSON bool) []string {
 	return lines
 }
 
-// readSaid takes an answer in the form of answerSchema apart. lost: it was meant to be one and cannot be read.
-func readSaid(text string, cut bool) (words string, calls []brain.ToolCall, lost bool) {
+// ReadSaid takes an answer in the form of AnswerSchema apart. lost: it was meant to be one and cannot be read.
+func ReadSaid(text string, cut bool) (words string, calls []brain.ToolCall, lost bool) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "{") {
 		text = strings.TrimSpace(unthought(text)) // a model that thinks before the grammar begins
@@ -130,7 +136,7 @@ func readSaid(text string, cut bool) (words string, calls []brain.ToolCall, lost
 		words = unthought(*s.Say)
 	}
 	if s.Tool != "" {
-		return words, []brain.ToolCall{{Name: s.Tool, Args: readArgs(s.Args)}}, false
+		return words, []brain.ToolCall{{Name: s.Tool, Args: ReadArgs(s.Args)}}, false
 	}
 	return words, nil, s.Say == nil
 }
@@ -157,7 +163,7 @@ func cutWords(text string) string {
 }
 
 func quoted(s string) string {
-	out, err := encode(s)
+	out, err := Encode(s)
 	if err != nil {
 		return `""` // a string can always be written
 	}

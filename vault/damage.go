@@ -1,0 +1,60 @@
+package vault
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// IsDamage reports whether an error of any method says that the file is damaged.
+func IsDamage(err error) bool {
+	var whole *DamagedError
+	var se sqlite3.Error
+	return errors.As(err, &whole) || errors.As(err, &se) && (se.Code == sqlite3.ErrCorrupt || se.Code == sqlite3.ErrNotADB)
+}
+
+// Suspect says why the file is taken for damaged: SQLite stumbled over something. Until Examine has found it sound nothing is
+// written to it. Nil when nothing was found.
+func (v *Vault) Suspect() *DamagedError { return v.suspect.Load() }
+
+func (v *Vault) suspected(err error) *DamagedError {
+	found := &DamagedError{Path: v.Path(), Err: err}
+	if v.suspect.CompareAndSwap(nil, found) {
+		v.notifier.wake()
+	}
+	return v.suspect.Load()
+}
+
+// Examine reads the whole file, beside the work. A *DamagedError says that it is damaged: then nothing is written to it any
+// more, not even at Close. Other errors say that it could not be read to its end.
+func (v *Vault) Examine(ctx context.Context) error {
+	before := v.suspect.Load()
+	err := v.Check(ctx)
+	switch {
+	case err == nil:
+		v.suspect.CompareAndSwap(before, nil) // SQLite stumbled over its own memory, not over the file
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errUnsound), IsDamage(err):
+		return v.suspected(err)
+	}
+	return fmt.Errorf("examine vault: %w", err)
+}
+
+// readers are the connections that read. What they stumble over is noted.
+type readers struct {
+	*sql.DB
+	v *Vault
+}
+
+// noted looks at what a query of the readers came to.
+func noted(q querier, err error) error {
+	if r, ok := q.(readers); ok && err != nil && IsDamage(err) {
+		return r.v.suspected(err)
+	}
+	return err
+}
