@@ -48,9 +48,8 @@ func (w *world) asks(text string) (ref string, number int64) {
 // A question is answered by 👍 or 👎 on it, by a number that answers it, or by a lone number right behind it; nothing else is
 // taken for an answer.
 func TestThumbsAndNumbersDecideAQuestion(t *testing.T) {
-	w := linked(t, Dedicated)
+	w := linked(t, Dedicated, inGroups(groupsAll))
 	group := w.server.AddGroup("Family", true, w.me, w.ann)
-	w.gw.opt.Groups = func() string { return groupsAll }
 	begin := func(n int) (ref string, number int64) {
 		t.Helper()
 		w.says(w.ann, "do it")

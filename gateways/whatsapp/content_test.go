@@ -2,6 +2,7 @@ package whatsapp
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
@@ -112,9 +113,9 @@ func TestOpenclaw51804MentionsCountWhereTheyAreMade(t *testing.T) {
 
 // The three ways to take part in a group.
 func TestGroupsOffMentionAll(t *testing.T) {
-	w := linked(t, Dedicated)
-	mode := groupsOff
-	w.gw.opt.Groups = func() string { return mode }
+	var mode atomic.Value
+	mode.Store(groupsOff)
+	w := linked(t, Dedicated, func(g *Gateway) { g.opt.Groups = func() string { return mode.Load().(string) } })
 	group := w.server.AddGroup("Family", true, w.me, w.ann)
 	named := &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{
 		Text: proto.String("@" + w.me.LID.User + " soup?"), ContextInfo: &waE2E.ContextInfo{MentionedJID: []string{w.me.LID.String()}},
@@ -122,7 +123,7 @@ func TestGroupsOffMentionAll(t *testing.T) {
 	w.sends(w.ann, group, named)
 	w.says(w.ann, "one")
 	w.inbound(1)
-	mode = groupsMention
+	mode.Store(groupsMention)
 	w.sends(w.ann, group, words("bread?"))
 	w.sends(w.ann, group, named)
 	in := w.inbound(3)

@@ -243,9 +243,8 @@ func TestOpenclaw132260MessagesDuringDowntime(t *testing.T) {
 
 // A sender-key event has the id of the message that follows, and must not take its place.
 func TestFirstGroupMessageIsNotLostToItsKeys(t *testing.T) {
-	w := linked(t, Dedicated)
+	w := linked(t, Dedicated, inGroups(groupsAll))
 	group := w.server.AddGroup("Family", true, w.me, w.ann)
-	w.gw.opt.Groups = func() string { return groupsAll }
 	w.sends(w.ann, group, &waE2E.Message{Conversation: proto.String("soup?")})
 	w.sends(w.ann, group, &waE2E.Message{Conversation: proto.String("bread?")})
 	in := w.inbound(2)

@@ -114,9 +114,8 @@ func TestWhatsmeow1040Outdated(t *testing.T) {
 	newer := was
 	newer[2] += 5
 	for _, helps := range []bool{true, false} {
-		w := linked(t, Dedicated)
-		store.SetWAVersion(was)
 		var asked atomic.Int32
+		w := newWorld(t, Dedicated)
 		w.gw.latest = func(context.Context) (*store.WAVersionContainer, error) {
 			if asked.Add(1); !helps {
 				return nil, errors.New("it cannot be reached")
@@ -124,6 +123,9 @@ func TestWhatsmeow1040Outdated(t *testing.T) {
 			w.server.RefuseLogins(0, nil)
 			return &newer, nil
 		}
+		store.SetWAVersion(was)
+		w.receive()
+		w.link()
 		w.server.RefuseLogins(405, nil)
 		w.server.Cut(w.deviceOf())
 		if !helps {
@@ -185,8 +187,7 @@ func TestReconnectAfterACut(t *testing.T) {
 
 // A line that stays away is told after a while, once, and comes back by itself.
 func TestLongOutageIsTold(t *testing.T) {
-	w := linked(t, Dedicated)
-	w.gw.limits.outage = 200 * time.Millisecond
+	w := linked(t, Dedicated, func(g *Gateway) { g.limits.outage = 200 * time.Millisecond })
 	w.server.Down(true)
 	w.server.Cut(w.deviceOf())
 	w.oneNotice("out of reach")
@@ -225,8 +226,7 @@ func TestPanicIsNotHandled(t *testing.T) {
 
 // While the vault takes nothing, nothing is acknowledged, and the order is kept over new connections.
 func TestNothingIsAcknowledgedThatIsNotStored(t *testing.T) {
-	w := linked(t, Dedicated)
-	w.gw.limits.patience = 100 * time.Millisecond
+	w := linked(t, Dedicated, func(g *Gateway) { g.limits.patience = 100 * time.Millisecond })
 	w.accepting(func(vault.Inbound) error { return errFull })
 	w.says(w.ann, "one")
 	w.says(w.ann, "two")

@@ -96,13 +96,21 @@ func (w *world) gateway(mode string) *Gateway {
 	return g
 }
 
-// linked makes a world with a linked account, the gateway's Receive running.
-func linked(t testing.TB, mode string) *world {
+// linked makes a world with a linked account, the gateway's Receive running. What is set on the gateway is set before.
+func linked(t testing.TB, mode string, set ...func(*Gateway)) *world {
 	t.Helper()
 	w := newWorld(t, mode)
+	for _, s := range set {
+		s(w.gw)
+	}
 	w.receive()
 	w.link()
 	return w
+}
+
+// inGroups has the gateway take part in groups.
+func inGroups(mode string) func(*Gateway) {
+	return func(g *Gateway) { g.opt.Groups = func() string { return mode } }
 }
 
 func (w *world) people(people ...vault.Person) {
