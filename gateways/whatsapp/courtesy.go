@@ -11,6 +11,8 @@ import (
 	"hearth/vault"
 )
 
+// A courtesy ends with the line and has a limit of its own. It is not cancelled: the library can break when a question that
+// it has asked is cancelled in the moment of the answer.
 const courtesyLimit = 10 * time.Second
 
 // appear shows the agent as being there: else what people send stays at one tick. In Self it would mute the owner's own
@@ -19,7 +21,7 @@ func (g *Gateway) appear(ctx context.Context, c *whatsmeow.Client) {
 	if g.opt.Mode == Self {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, courtesyLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), courtesyLimit)
 	defer cancel()
 	if err := c.SendPresence(ctx, types.PresenceAvailable); err != nil && ctx.Err() == nil {
 		g.opt.Log.Debug("cannot show that I am there", "error", err)
@@ -31,7 +33,7 @@ func (g *Gateway) read(ctx context.Context, c *whatsmeow.Client, m *events.Messa
 	if g.opt.Mode == Self {
 		return // one's own words need none
 	}
-	ctx, cancel := context.WithTimeout(ctx, courtesyLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), courtesyLimit)
 	defer cancel()
 	if err := c.MarkRead(ctx, []types.MessageID{m.Info.ID}, time.Now(), m.Info.Chat, m.Info.Sender); err != nil && ctx.Err() == nil {
 		g.opt.Log.Debug("cannot mark a message as read", "error", err)

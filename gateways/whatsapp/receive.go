@@ -41,6 +41,7 @@ type life struct {
 	release func()   // ends what the last connection stands on
 
 	gone     bool // the connection was closed by the other side
+	left     bool // it was still being made when Receive ended, and ends by itself
 	failures int  // in a row
 	refusals int  // of these, those that only time mends
 	words    string
@@ -57,6 +58,7 @@ func (g *Gateway) Receive(ctx context.Context, accept func(context.Context, vaul
 	l := &life{g: g, ctx: ctx, accept: accept, signals: make(chan any, 64), poison: poison{seen: map[string]int{}}}
 	defer func() {
 		cancel()
+		l.gone = false // nobody waits for a new line any more
 		l.hangUp()
 		l.busy.Lock() // nothing is offered after the end
 		l.beside.Wait()
@@ -145,7 +147,7 @@ func (l *life) connect() error {
 		return err
 	case <-l.ctx.Done():
 		release()
-		l.gone = true // whatever it had got to, it ends by itself
+		l.left = true
 		return errors.Join(l.ctx.Err(), <-done)
 	}
 }
@@ -322,7 +324,7 @@ func (l *life) hangUp() {
 	if l.release != nil {
 		defer l.release()
 	}
-	if l.client == nil || l.gone { // the library waits for a new line then, to send once more what was not confirmed
+	if l.client == nil || l.left || l.gone { // the library waits for a new line then, to send once more what was not confirmed
 		return
 	}
 	closed := make(chan struct{})
