@@ -69,7 +69,8 @@ type Telegram struct {
 
 // WhatsApp is off unless it has a mode.
 type WhatsApp struct {
-	Mode string `koanf:"mode"` // off, dedicated or self
+	Mode   string `koanf:"mode"`   // off, dedicated or self
+	Groups string `koanf:"groups"` // off, mention or all; in the mode self the agent is in none
 }
 
 // Web is off while it has no address to listen on.

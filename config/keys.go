@@ -92,7 +92,12 @@ var keys = []key{
 	{path: "gateways.whatsapp", shape: section, doc: "WhatsApp is on when it has a mode. Link it with `hearth whatsapp pair`."},
 	{
 		path: "gateways.whatsapp.mode", kind: choiceKind{values: []string{"off", "dedicated", "self"}, off: "off"}, preset: `"off"`,
-		doc: "off | dedicated (the agent has a number of its own) | self (you write to yourself).",
+		doc: "off | dedicated (the agent has a number of its own) | self (you write to yourself). A change needs a restart.",
+	},
+	{
+		path: "gateways.whatsapp.groups", kind: choiceKind{values: []string{"off", "mention", "all"}, off: "off"}, preset: "mention",
+		also: []string{"group"},
+		doc:  "off | mention | all: as for Telegram. In the mode self the agent takes part in no group.",
 	},
 	{path: "gateways.web", shape: section, doc: "Pages in the browser, behind a login."},
 	{

@@ -88,7 +88,7 @@ func TestNothingSetIsNotAMistake(t *testing.T) {
 		Gateways: Gateways{
 			Burst:    800 * time.Millisecond,
 			Telegram: Telegram{APIURL: newURL("https://api.telegram.org"), Groups: "mention"},
-			WhatsApp: WhatsApp{Mode: "off"},
+			WhatsApp: WhatsApp{Mode: "off", Groups: "mention"},
 		},
 		Brain: Brain{
 			Model: "offline", Fallback: []string{}, CloudFallback: "ask", Models: map[string]Model{},

@@ -16,6 +16,7 @@ import (
 	"hearth/gateways/inbox"
 	"hearth/gateways/outbox"
 	"hearth/gateways/terminal"
+	"hearth/gateways/whatsapp"
 	"hearth/scheduler"
 	"hearth/skills"
 	"hearth/vault"
@@ -33,6 +34,7 @@ type agent struct {
 	gateways  []gateways.Gateway
 	terminal  *terminal.Terminal
 	bot       *bot                  // nil when this process runs no messengers
+	whatsapp  *whatsapp.Gateway     // nil while it is off
 	clients   map[string]keptClient // of the models, by name
 	inbox     *inbox.Inbox
 	outbox    *outbox.Outbox
@@ -146,6 +148,9 @@ func (a *agent) gatewayRows() []gatewayRow {
 	out := []gatewayRow{{Name: a.terminal.Name(), State: "connected"}}
 	if row, on := a.bot.row(); on {
 		out = append(out, row)
+	}
+	if a.whatsapp != nil {
+		out = append(out, whatsappRow(a.whatsapp))
 	}
 	return out
 }

@@ -56,6 +56,7 @@ func (a *api) handler() http.Handler {
 	take(mux, a, changePair)
 	take(mux, a, changeAcceptClock)
 	mux.HandleFunc("GET /api/backup", a.backup)
+	mux.HandleFunc("POST /api/whatsapp/pair", a.pairWhatsApp)
 	mux.HandleFunc("GET /api/chat", a.chat)
 	mux.HandleFunc("POST /api/chat", a.say)
 	mux.HandleFunc("POST /api/chat/ack", a.acknowledge)

@@ -47,6 +47,7 @@ var flagTable = map[string]flagInfo{
 	"from":         {"INSTANT", "count from there (RFC 3339); now if not given"},
 	"zone":         {"ZONE", "time zone, like Europe/Lisbon; the household's if not given"},
 	"role":         {"owner|member", "what the new person may do"},
+	"phone":        {"+NUMBER", "the number to link; then the code is one to type on the phone"},
 	"accept-clock": {"", "the clock is right although it stands before what was seen earlier"},
 }
 
@@ -189,8 +190,6 @@ func find(words []string, helping bool) (found command, used int, err error) {
 		}
 	}
 	switch {
-	case absent[strings.Join(words[:min(2, len(words))], " ")] || absent[words[0]]:
-		return found, 0, usage("This version of Hearth has no `hearth %s` yet; `hearth --help` shows what there is.", absentName(words))
 	case !grouped:
 		return found, 0, usage("There is no command `hearth %s`%s; `hearth --help` shows what there is.", words[0], didYouMean(words[0], groups()))
 	case used == 0 && !helping:

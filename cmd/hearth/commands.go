@@ -7,18 +7,6 @@ import (
 	"text/tabwriter"
 )
 
-// absent are commands of the contract that this version has not got.
-var absent = map[string]bool{"whatsapp": true, "whatsapp pair": true}
-
-const absentLine = "not in this version: whatsapp pair"
-
-func absentName(words []string) string {
-	if words[0] == "whatsapp" {
-		return "whatsapp pair"
-	}
-	return words[0]
-}
-
 // commands is the table of everything that can be typed. A group's listing is what the group alone means.
 func commands() []command {
 	return []command{
@@ -61,6 +49,8 @@ func commands() []command {
 		{name: "people list", about: "who is known, and how", flags: []string{"json"}, run: cmdPeople},
 		{name: "people remove", args: "NAME", about: "make somebody a stranger again", min: 1, max: -1, text: true, run: cmdPeopleRemove},
 		{name: "pair", about: "a one-time code that makes whoever sends it a known person", flags: []string{"person", "role"}, run: cmdPair},
+
+		{name: "whatsapp pair", about: "link a WhatsApp account: a QR code to scan, or with --phone a code to type", flags: []string{"phone"}, run: cmdWhatsAppPair},
 
 		{name: "backup", args: "FILE", about: "vault and media, consistent while running", min: 1, max: 1, run: cmdBackup},
 		{name: "restore", args: "FILE", about: "verifies the backup first, keeps the old vault aside", min: 1, max: 1, run: cmdRestore},
@@ -108,7 +98,7 @@ func helpText() string {
 		fmt.Fprintf(w, "  %s\t%s\n", left, about)
 	}
 	_ = w.Flush() // into memory
-	b.WriteString("\n" + absentLine + "\n\nEvery listing takes --json; `hearth COMMAND --help` tells more. `hearth init` sets things up; without, `hearth chat` works at once.\n")
+	b.WriteString("\nEvery listing takes --json; `hearth COMMAND --help` tells more. `hearth init` sets things up; without, `hearth chat` works at once.\n")
 	return b.String()
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"hearth/gateways"
 	"hearth/gateways/terminal"
+	"hearth/gateways/whatsapp"
 	"hearth/vault"
 )
 
@@ -26,6 +27,8 @@ func newCrasher(env []string, log *slog.Logger) (crasher, error) {
 func (crasher) hooks() vault.Hooks { return vault.Hooks{} }
 
 func (crasher) brain() func(string) { return nil }
+
+func (crasher) messenger(g *whatsapp.Gateway) gateways.Gateway { return g }
 
 func (crasher) gateway(t *terminal.Terminal) gateways.Gateway { return t }
 

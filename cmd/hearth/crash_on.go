@@ -12,6 +12,7 @@ import (
 
 	"hearth/gateways"
 	"hearth/gateways/terminal"
+	"hearth/gateways/whatsapp"
 	"hearth/vault"
 )
 
@@ -88,4 +89,29 @@ func (t crashingPhone) Send(ctx context.Context, p vault.Part) (string, error) {
 	ref, err := t.bot.Send(ctx, p)
 	t.c.pass("sent")
 	return ref, err
+}
+
+// crashingMessenger is WhatsApp, with a point before and behind each send, and one behind each accepted message, before it is
+// acknowledged.
+type crashingMessenger struct {
+	*whatsapp.Gateway
+	c crasher
+}
+
+func (c crasher) messenger(g *whatsapp.Gateway) gateways.Gateway { return crashingMessenger{g, c} }
+
+func (m crashingMessenger) Send(ctx context.Context, p vault.Part) (string, error) {
+	m.c.pass("whatsapp-send")
+	ref, err := m.Gateway.Send(ctx, p)
+	m.c.pass("whatsapp-sent")
+	return ref, err
+}
+
+func (m crashingMessenger) Receive(ctx context.Context, accept func(context.Context, vault.Inbound) error) error {
+	return m.Gateway.Receive(ctx, func(ctx context.Context, in vault.Inbound) error {
+		m.c.pass("whatsapp-came")
+		err := accept(ctx, in)
+		m.c.pass("whatsapp-taken")
+		return err
+	})
 }

@@ -61,6 +61,9 @@ var viewHealth = view[[]checkRow]{"health", func(s *service, ctx context.Context
 			state, mend := fine, ""
 			if g.Error != "" {
 				state, mend = uneasy, "It is tried again by itself; `hearth outbox` shows what waits."
+				if g.Mend != "" {
+					mend = string(g.Mend)
+				}
 			}
 			add("gateway "+g.Name, state, strings.TrimSpace(g.State+" "+string(g.Error)), mend)
 		}
@@ -136,6 +139,9 @@ func cmdDoctor(ctx context.Context, in *invocation) error {
 	}
 	found, code := append(append(configChecks(cfg), modelChecks(ctx, cfg)...), diskCheck(cfg.Vault.Dir)), exitFailed
 	found = append(found, modeChecks(cfg, socketPath(cfg.Vault.Dir, in.lookup("XDG_RUNTIME_DIR")))...)
+	if dial(ctx, socketPath(cfg.Vault.Dir, in.lookup("XDG_RUNTIME_DIR"))) == nil {
+		found = append(found, whatsappCheck(ctx, cfg)...)
+	}
 	found = append(found, skillChecks(ctx, cfg)...)
 	more, err := in.health(ctx)
 	if err != nil {
@@ -253,7 +259,7 @@ func modeChecks(cfg *config.Config, socket string) []checkRow {
 	for _, folder := range []string{dir, filepath.Join(dir, "backups"), filepath.Join(dir, "media")} {
 		check(folder, 0o700)
 	}
-	for _, file := range []string{"vault.db", "vault.db-wal", "vault.db-shm", "whatsapp.db"} {
+	for _, file := range []string{"vault.db", "vault.db-wal", "vault.db-shm", whatsappFile, whatsappFile + "-wal", whatsappFile + "-shm"} {
 		check(filepath.Join(dir, file), 0o600)
 	}
 	check(socket, 0o600)

@@ -79,7 +79,7 @@ func (r *reloading) use(ctx context.Context, c *config.Config) {
 const needsRestart = "(takes effect after a restart)"
 
 // Keys that are read once, when the parts are put together.
-var onlyAtStart = []string{"skills.workspace", "skills.dir", "log.format", "skills.web.search_url"}
+var onlyAtStart = []string{"skills.workspace", "skills.dir", "log.format", "gateways.whatsapp.mode", "skills.web.search_url"}
 
 // afterRestart gives the changes that wait for a restart.
 func afterRestart(changes []string) []string {

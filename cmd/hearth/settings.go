@@ -42,5 +42,8 @@ func gatewayNames(cfg *config.Config) []string {
 	if !cfg.Gateways.Telegram.Token.IsZero() {
 		names = append(names, "telegram")
 	}
+	if whatsappMode(cfg) != "off" {
+		names = append(names, "whatsapp")
+	}
 	return names
 }

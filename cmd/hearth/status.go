@@ -34,6 +34,7 @@ type gatewayRow struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // connected, off, or what is wrong
 	Error text   `json:"error"`
+	Mend  text   `json:"mend"` // what a person can do about it
 }
 
 // modelRow is which model answers.
@@ -133,6 +134,9 @@ func (s statusRow) tell(w io.Writer) {
 		fmt.Fprintf(w, "Gateway %s: %s", g.Name, g.State)
 		if g.Error != "" {
 			fmt.Fprintf(w, " (%s)", g.Error)
+		}
+		if g.Mend != "" {
+			fmt.Fprintf(w, ". %s", g.Mend)
 		}
 		fmt.Fprintln(w)
 	}

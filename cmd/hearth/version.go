@@ -10,8 +10,8 @@ import (
 // version is stamped by the build: -ldflags "-X main.version=…".
 var version string
 
-// whatsmeow brings code under the GPL-3.0 into a binary.
-const whatsmeow = "go.mau.fi/whatsmeow"
+// whatsappLibrary brings code under the GPL-3.0 into a binary.
+const whatsappLibrary = "go.mau.fi/whatsmeow"
 
 // programVersion is the stamped version, else what Go knows of the build.
 func programVersion() string {
@@ -29,7 +29,7 @@ func licence(info *debug.BuildInfo) string {
 	const source = "Hearth's own source is under the MIT licence."
 	if info != nil {
 		for _, m := range info.Deps {
-			if m.Path == whatsmeow {
+			if m.Path == whatsappLibrary {
 				return source + " This binary contains the WhatsApp library, whose code is under the GPL-3.0, and is distributed under the GPL-3.0."
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"hearth/gateways/inbox"
 	"hearth/gateways/outbox"
 	"hearth/gateways/terminal"
+	"hearth/gateways/whatsapp"
 	"hearth/scheduler"
 	"hearth/skills"
 )
@@ -59,6 +60,11 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 			return err
 		}
 		a.gateways = append(a.gateways, crash.phone(a.bot))
+	}
+	if a.messengers && whatsappMode(cfg) != "off" {
+		if err := a.addWhatsApp(cfg, crash); err != nil {
+			return err
+		}
 	}
 	a.outbox = outbox.New(outbox.Options{Vault: a.vault, Gateways: a.gateways, Now: now, Log: log, Mask: a.redact})
 	a.brain = brain.New(brain.Options{Vault: a.vault, Tools: set, Now: now, Log: log, Hook: crash.brain()}, a.brainSettings(ctx, cfg))
@@ -107,8 +113,11 @@ func permissions(rules map[string]string) map[string]brain.Permission {
 
 // groups says in which groups the agent takes part.
 func (a *agent) groups(gateway string) inbox.GroupMode {
-	if gateway == "telegram" {
+	switch gateway {
+	case "telegram":
 		return inbox.GroupMode(a.cfg.Load().Gateways.Telegram.Groups)
+	case whatsapp.Name:
+		return inbox.GroupMode(a.cfg.Load().Gateways.WhatsApp.Groups)
 	}
 	return inbox.Mention
 }

@@ -214,11 +214,12 @@ func ids(t *testing.T, h Harness) {
 }
 
 func sendEnds(t *testing.T, h Harness) {
+	p := part(h, h.To(0), "hello")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	began := time.Now()
 	// It may have been quick enough to arrive; what counts is that it ends, and that an error says what is known.
-	_, err := h.Gateway().Send(ctx, part(h, h.To(0), "hello"))
+	_, err := h.Gateway().Send(ctx, p)
 	var known *gateways.SendError
 	if err != nil && !errors.As(err, &known) {
 		t.Errorf("Send returned %v; want a *gateways.SendError", err)

@@ -207,6 +207,7 @@ CREATE INDEX outbox_lane ON outbox(gateway, chat, id) WHERE state IN ('waiting',
 CREATE INDEX outbox_dead ON outbox(gateway, state) WHERE state IN ('unknown','failed');
 CREATE INDEX outbox_run ON outbox(run_id);
 CREATE INDEX outbox_job ON outbox(job_id);
+CREATE INDEX outbox_stable ON outbox(gateway, stable) WHERE stable != '';
 CREATE INDEX outbox_live ON outbox(gateway, id) WHERE live != 0;
 CREATE INDEX outbox_buttons ON outbox(gateway, id) WHERE buttons != '';
 
