@@ -74,6 +74,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	}
 	shown := activity.Options{Vault: a.vault, Gateways: a.gateways, Log: log, Mask: a.redact}
 	a.parts = append(a.parts, []*part{
+		{name: "thrift", run: a.thrift},
 		{name: "activity", run: func(ctx context.Context) error { return activity.Run(ctx, shown) }},
 		{name: "outbox", run: a.outbox.Run},
 		{name: "brain", run: a.brain.Run},

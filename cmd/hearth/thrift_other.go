@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// unmapIdleCode is for Linux.
+func unmapIdleCode() {}
