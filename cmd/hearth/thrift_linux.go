@@ -5,7 +5,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,7 +44,7 @@ func unmapIdleCode() {
 			if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W != 0 || offset < p.Off/page*page || offset+(end-begin) > (p.Off+p.Filesz+page-1)/page*page {
 				continue
 			}
-			_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Pointer(uintptr(begin))), int(end-begin)), unix.MADV_DONTNEED) //nolint:govet // the address is the kernel's; without success nothing is lost
+			_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(begin), uintptr(end-begin), unix.MADV_DONTNEED) // without success nothing is lost
 		}
 	}
 }
