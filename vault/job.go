@@ -184,6 +184,8 @@ type Firing struct {
 	Skip   string      // set: it does not fire, for this reason; only recorded
 	Words  string      // Say: what is sent
 	Late   string      // why it comes late, when that is known
+	// Buttons stand under what is said, where the messenger has them.
+	Buttons []Button
 }
 
 // Fire commits that a job's time has come: its run, its next instant and, when it only speaks, its message, together. A
@@ -251,7 +253,7 @@ func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 	}
 	run, err = one(t.ctx, t.tx, scanInt, `INSERT INTO run(conversation_id, person_id, trigger, key, gateway, account, chat, thread, job_id, due, input, state, priority, pos, ready_at, queued, started, ended)
 		VALUES(?,?,'job',?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(key) DO NOTHING RETURNING id`,
-		j.Conversation, id(j.Person), fmt.Sprintf("job:%d@%d", j.ID, f.Due.UnixMilli()), j.To.Gateway, j.To.Account, j.To.Chat, j.To.Thread, j.ID, f.Due.UnixMilli(), j.Text,
+		j.Conversation, id(j.Person), FiringKey(j.ID, f.Due), j.To.Gateway, j.To.Account, j.To.Chat, j.To.Thread, j.ID, f.Due.UnixMilli(), j.Text,
 		state, priorityJob, pos, t.now.UnixMilli(), t.now.UnixMilli(), ended, ended)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
@@ -265,7 +267,7 @@ func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 			return 0, false, err
 		}
 	}
-	if _, err := t.Post(Part{Key: fmt.Sprintf("job:%d@%d", j.ID, f.Due.UnixMilli()), Run: run, Job: j.ID, Conversation: j.Conversation, To: to, Class: Reminder, Text: f.Words, Due: f.Due, Late: f.Late}); err != nil {
+	if _, err := t.Post(Part{Key: FiringKey(j.ID, f.Due), Run: run, Job: j.ID, Conversation: j.Conversation, To: to, Class: Reminder, Text: f.Words, Due: f.Due, Late: f.Late, Buttons: f.Buttons}); err != nil {
 		return 0, false, err
 	}
 	return run, true, t.said(j.Conversation, run, to, f.Words)

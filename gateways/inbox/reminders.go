@@ -290,7 +290,9 @@ func cancel(r *request) ([]string, error) {
 	}
 	before, err := r.job(n)
 	if err == nil {
-		_, err = r.tx.CancelJob(n, r.from)
+		if _, err = r.tx.CancelJob(n, r.from); err == nil {
+			err = r.settle(before, "cancelled")
+		}
 	}
 	if errors.Is(err, vault.ErrNotFound) {
 		return noJob(n)
@@ -344,6 +346,9 @@ func snooze(r *request) ([]string, error) {
 	case errors.Is(err, vault.ErrTooManyJobs):
 		return say("%s Nothing was changed.", sentence(err.Error()))
 	case err != nil:
+		return nil, err
+	}
+	if err := r.settle(before, r.saidAgain(j)); err != nil {
 		return nil, err
 	}
 	lines := []string{r.receipt(j)}
