@@ -156,8 +156,19 @@ func (v *Vault) Do(ctx context.Context, event string, f func(*Tx) error) error {
 
 // Jobs lists jobs, next first, then the ended ones, newest first. person 0 = everybody's; open = only those to come.
 func (v *Vault) Jobs(ctx context.Context, person int64, open bool, limit int) ([]Job, error) {
-	return collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE (? = 0 OR person_id = ?) AND (NOT ? OR state IN ('waiting','firing','paused'))
-		ORDER BY next IS NULL, next, changed DESC LIMIT ?`, person, person, open, limit)
+	which, args := `TRUE`, []any{}
+	if person != 0 { // a query of its own, so that it finds the person's by their index
+		which, args = `person_id = ?`, []any{person}
+	}
+	if open {
+		which += ` AND state IN ('waiting','firing','paused')`
+	}
+	return collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE `+which+` ORDER BY next IS NULL, next, changed DESC LIMIT ?`, append(args, limit)...)
+}
+
+// CountJobs counts the open jobs of the household.
+func (v *Vault) CountJobs(ctx context.Context) (int64, error) {
+	return one(ctx, v.rdb, scanInt, `SELECT count(*) FROM job WHERE state IN ('waiting','firing','paused')`)
 }
 
 // Job gives one. ErrNotFound.

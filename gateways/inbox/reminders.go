@@ -213,11 +213,11 @@ func jobs(r *request) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("%d more in your private chat.", elsewhere))
 	}
 	if r.from.IsOwner() && r.private() {
-		everybody, err := r.i.opt.Vault.Jobs(r.ctx, 0, true, maxListed)
+		everybody, err := r.i.opt.Vault.CountJobs(r.ctx)
 		if err != nil {
 			return nil, err
 		}
-		if n := len(everybody) - len(all); n > 0 {
+		if n := everybody - int64(len(all)); n > 0 {
 			lines = append(lines, fmt.Sprintf("%d of others are not shown.", n))
 		}
 	}
