@@ -136,17 +136,25 @@ func (t *Tx) CancelJob(number int64, by Person) (Job, error) {
 	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = NULL, state = 'cancelled', last_result = ?, changed = ? WHERE id = ? RETURNING `+jobColumns, "cancelled by "+by.Name, t.now.UnixMilli(), j.ID)
 }
 
-// SnoozeJob says a job once more at an instant. A recurring one keeps its rhythm: a one-off copy is made. Errors: ErrNotFound.
-func (t *Tx) SnoozeJob(number int64, by Person, at time.Time, key string) (Job, error) {
+// SnoozeJob says a job once more at an instant, which words stand for. A recurring one keeps its rhythm: a one-off copy is
+// made. Errors: ErrNotFound.
+func (t *Tx) SnoozeJob(number int64, by Person, at time.Time, words, key string) (Job, error) {
 	j, err := one(t.ctx, t.tx, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = ? AND (person_id = ? OR ?) AND state != 'cancelled'`, number, by.ID, by.IsOwner())
 	if err != nil {
 		return j, err
 	}
 	if j.Spec == "" {
-		return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, state = 'waiting', changed = ? WHERE id = ? RETURNING `+jobColumns, at.UnixMilli(), t.now.UnixMilli(), number)
+		return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, words = ?, state = 'waiting', changed = ? WHERE id = ? RETURNING `+jobColumns, at.UnixMilli(), words, t.now.UnixMilli(), number)
 	}
-	j.Key, j.Spec, j.Next, j.Words = key, "", at, ""
+	j.Key, j.Spec, j.Next, j.Words = key, "", at, words
 	return t.AddJob(j)
+}
+
+// MoveJob lets a person's job go by the clock of another zone, where next is its time. ErrNotFound: it has fired, was changed
+// or ended since it was read.
+func (t *Tx) MoveJob(j Job, zone string, next time.Time) (Job, error) {
+	return one(t.ctx, t.tx, scanJob, `UPDATE job SET zone = ?, next = ?, changed = ? WHERE id = ? AND person_id = ? AND next = ? AND state IN ('waiting','paused') RETURNING `+jobColumns,
+		zone, next.UnixMilli(), t.now.UnixMilli(), j.ID, id(j.Person), j.Next.UnixMilli())
 }
 
 // Do runs f as one event. It is for commands of the command line, which no message stands behind.

@@ -25,6 +25,12 @@ func (t *Tx) Answer(key, outcome string) (fresh bool, err error) {
 	return n > 0, err
 }
 
+// AnswerAll answers all parts whose keys begin like this and that nobody has answered.
+func (t *Tx) AnswerAll(prefix, outcome string) error {
+	_, err := t.exec(`UPDATE outbox SET outcome = ?3 WHERE key >= ?1 AND key < ?2 AND outcome = ''`, prefix, prefix+"\U0010FFFF", outcome)
+	return err
+}
+
 // JobHeeded notes that a person has done what a job said at a due instant.
 func (t *Tx) JobHeeded(job int64, due time.Time) error {
 	_, err := t.exec(`UPDATE job SET last_result = 'done' WHERE id = ? AND last_due = ? AND state != 'cancelled'`, job, due.UnixMilli())

@@ -25,6 +25,9 @@ func (i *Inbox) press(ctx context.Context, in vault.Inbound, from vault.Person) 
 	} else if p, ok := pressedReminder(in.Text); ok {
 		r.in.Text = fmt.Sprintf("(pressed %s under reminder %d)", p.choice, p.job) // as the history shows it
 		do = func(r *request) ([]string, error) { return r.heed(p) }
+	} else if question, move, ok := pressedTravel(in.Text); ok {
+		r.in.Text = "(pressed a button under the question about the time zone)"
+		do = func(r *request) ([]string, error) { return r.travelPressed(question, move) }
 	}
 	return i.carryOut(r, do)
 }
@@ -81,11 +84,11 @@ func (r *request) heed(p reminderPress) ([]string, error) {
 		}
 		return nil, r.tx.JobHeeded(j.ID, p.due) // the outcome under the reminder says it
 	}
-	at, err := r.later(j, p)
+	at, words, err := r.later(j, p)
 	if err != nil {
 		return nil, err
 	}
-	again, err := r.tx.SnoozeJob(j.ID, r.from, at, r.key())
+	again, err := r.tx.SnoozeJob(j.ID, r.from, at, words, r.key())
 	switch {
 	case errors.Is(err, vault.ErrNotFound):
 		return say("Reminder %d was cancelled. /remind WHEN, TEXT makes a new one.", j.ID)
@@ -102,13 +105,14 @@ func (r *request) heed(p reminderPress) ([]string, error) {
 }
 
 // later is when a reminder is said again. Tomorrow is the day after the press, at the time of day it was due.
-func (r *request) later(j vault.Job, p reminderPress) (time.Time, error) {
-	zone, words := zoneOf(j, r.zone), "in 10 minutes"
+func (r *request) later(j vault.Job, p reminderPress) (at time.Time, words string, err error) {
+	zone := zoneOf(j, r.zone)
+	words = "in 10 minutes"
 	if p.choice == pressTomorrow {
 		words = "tomorrow at " + p.due.In(zone).Format("15:04")
 	}
 	res, err := when.Parse(words, r.now.In(zone))
-	return res.At, err
+	return res.At, words, err
 }
 
 // saidAgain is the outcome of a reminder that comes once more.

@@ -328,7 +328,7 @@ func snooze(r *request) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := r.until(words)
+	res, words, err := r.until(words)
 	if err != nil {
 		return r.question(err)
 	}
@@ -339,7 +339,7 @@ func snooze(r *request) ([]string, error) {
 	if err != nil {
 		return r.question(err)
 	}
-	j, err := r.tx.SnoozeJob(n, r.from, at, r.key())
+	j, err := r.tx.SnoozeJob(n, r.from, at, words, r.key())
 	switch {
 	case errors.Is(err, vault.ErrNotFound):
 		return noJob(n)
@@ -364,14 +364,15 @@ func snooze(r *request) ([]string, error) {
 	return []string{strings.Join(lines, "\n")}, nil
 }
 
-// until reads how long or until when a snooze lasts: "20 minutes" is as good as "in 20 minutes", and so is "20".
-func (r *request) until(words string) (when.Result, error) {
+// until reads how long or until when a snooze lasts: "20 minutes" is as good as "in 20 minutes", and so is "20". read is how it was
+// taken.
+func (r *request) until(words string) (res when.Result, read string, err error) {
 	if _, err := strconv.ParseUint(words, 10, 16); err == nil {
 		words = "in " + words + " minutes"
 	}
 	res, first := when.Parse(words, r.said())
 	if first == nil {
-		return res, nil
+		return res, words, nil
 	}
 	bare := words
 	if verb, rest, ok := strings.Cut(words, " "); ok && slices.Contains([]string{"for", "until", "till", "to"}, strings.ToLower(verb)) {
@@ -379,8 +380,8 @@ func (r *request) until(words string) (when.Result, error) {
 	}
 	for _, again := range []string{"in " + bare, bare} {
 		if res, err := when.Parse(again, r.said()); err == nil {
-			return res, nil
+			return res, again, nil
 		}
 	}
-	return res, first
+	return res, words, first
 }
