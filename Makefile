@@ -17,7 +17,7 @@ BENCH     ?= .
 BENCHTIME ?= 1s
 
 # make torture TORTUREFLAGS='-torture 500 -v': how often the program is killed; the tests named Torture take the flag.
-TORTUREPKGS  ?= ./cmd/hearth ./gateways/outbox
+TORTUREPKGS  ?= ./cmd/hearth ./gateways/outbox ./scheduler
 TORTUREFLAGS ?= -torture 50 -timeout 30m
 
 # make torture CUTS=500: how often the power is cut, and how often under a disk that only pretends to flush.
@@ -70,7 +70,7 @@ torture: ## kill -9 at random moments, and look for what was lost or done twice
 	$(GO) test -tags $(TAGS) -count=1 -run Torture $(TORTUREPKGS) $(TORTUREFLAGS)
 	$(GO) test -tags $(TAGS) -count=1 -run PowerCut ./cmd/hearth -timeout 30m -cuts $(CUTS) -liecuts $(LIECUTS)
 
-peers: ## clients, a server and a parser of others that judge the Telegram gateway; needs nodejs, npm, python-telegram-bot 13
+peers: ## what others wrote judges the Telegram gateway and the recurrences; needs nodejs, npm, python-telegram-bot 13, dateutil
 	@GO='$(GO)' TAGS='$(TAGS)' .ci/peers/run
 
 release: ## dist/hearth-VERSION-linux-{amd64,arm64,arm}

@@ -155,6 +155,7 @@ func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
 		}
 	}
 	f.Words = fmt.Sprintf("Reminder %d: %s", j.ID, j.Text)
+	f.Buttons = buttons(j.ID, f.Due)
 	err := s.vault.Fire(ctx, j, f)
 	if errors.Is(err, vault.ErrNotFound) {
 		return nil // changed or cancelled meanwhile: the next pass sees what it is now
@@ -229,4 +230,10 @@ func (s *Scheduler) reason(due time.Time) string {
 		return "I was off"
 	}
 	return "I was asleep"
+}
+
+// buttons stand under a reminder. Their data is what gateways/inbox reads.
+func buttons(job int64, due time.Time) []vault.Button {
+	data := fmt.Sprintf("j:%d@%d:", job, due.UnixMilli())
+	return []vault.Button{{Label: "Done", Data: data + "done"}, {Label: "10 min", Data: data + "10min"}, {Label: "Tomorrow", Data: data + "tomorrow"}}
 }

@@ -136,17 +136,25 @@ func (t *Tx) CancelJob(number int64, by Person) (Job, error) {
 	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = NULL, state = 'cancelled', last_result = ?, changed = ? WHERE id = ? RETURNING `+jobColumns, "cancelled by "+by.Name, t.now.UnixMilli(), j.ID)
 }
 
-// SnoozeJob says a job once more at an instant. A recurring one keeps its rhythm: a one-off copy is made. Errors: ErrNotFound.
-func (t *Tx) SnoozeJob(number int64, by Person, at time.Time, key string) (Job, error) {
+// SnoozeJob says a job once more at an instant, which words stand for. A recurring one keeps its rhythm: a one-off copy is
+// made. Errors: ErrNotFound.
+func (t *Tx) SnoozeJob(number int64, by Person, at time.Time, words, key string) (Job, error) {
 	j, err := one(t.ctx, t.tx, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = ? AND (person_id = ? OR ?) AND state != 'cancelled'`, number, by.ID, by.IsOwner())
 	if err != nil {
 		return j, err
 	}
 	if j.Spec == "" {
-		return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, state = 'waiting', changed = ? WHERE id = ? RETURNING `+jobColumns, at.UnixMilli(), t.now.UnixMilli(), number)
+		return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, words = ?, state = 'waiting', changed = ? WHERE id = ? RETURNING `+jobColumns, at.UnixMilli(), words, t.now.UnixMilli(), number)
 	}
-	j.Key, j.Spec, j.Next, j.Words = key, "", at, ""
+	j.Key, j.Spec, j.Next, j.Words = key, "", at, words
 	return t.AddJob(j)
+}
+
+// MoveJob lets a person's job go by the clock of another zone, where next is its time. ErrNotFound: it has fired, was changed
+// or ended since it was read.
+func (t *Tx) MoveJob(j Job, zone string, next time.Time) (Job, error) {
+	return one(t.ctx, t.tx, scanJob, `UPDATE job SET zone = ?, next = ?, changed = ? WHERE id = ? AND person_id = ? AND next = ? AND state IN ('waiting','paused') RETURNING `+jobColumns,
+		zone, next.UnixMilli(), t.now.UnixMilli(), j.ID, id(j.Person), j.Next.UnixMilli())
 }
 
 // Do runs f as one event. It is for commands of the command line, which no message stands behind.
@@ -156,8 +164,19 @@ func (v *Vault) Do(ctx context.Context, event string, f func(*Tx) error) error {
 
 // Jobs lists jobs, next first, then the ended ones, newest first. person 0 = everybody's; open = only those to come.
 func (v *Vault) Jobs(ctx context.Context, person int64, open bool, limit int) ([]Job, error) {
-	return collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE (? = 0 OR person_id = ?) AND (NOT ? OR state IN ('waiting','firing','paused'))
-		ORDER BY next IS NULL, next, changed DESC LIMIT ?`, person, person, open, limit)
+	which, args := `TRUE`, []any{}
+	if person != 0 { // a query of its own, so that it finds the person's by their index
+		which, args = `person_id = ?`, []any{person}
+	}
+	if open {
+		which += ` AND state IN ('waiting','firing','paused')`
+	}
+	return collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE `+which+` ORDER BY next IS NULL, next, changed DESC LIMIT ?`, append(args, limit)...)
+}
+
+// CountJobs counts the open jobs of the household.
+func (v *Vault) CountJobs(ctx context.Context) (int64, error) {
+	return one(ctx, v.rdb, scanInt, `SELECT count(*) FROM job WHERE state IN ('waiting','firing','paused')`)
 }
 
 // Job gives one. ErrNotFound.
@@ -184,6 +203,8 @@ type Firing struct {
 	Skip   string      // set: it does not fire, for this reason; only recorded
 	Words  string      // Say: what is sent
 	Late   string      // why it comes late, when that is known
+	// Buttons stand under what is said, where the messenger has them.
+	Buttons []Button
 }
 
 // Fire commits that a job's time has come: its run, its next instant and, when it only speaks, its message, together. A
@@ -251,7 +272,7 @@ func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 	}
 	run, err = one(t.ctx, t.tx, scanInt, `INSERT INTO run(conversation_id, person_id, trigger, key, gateway, account, chat, thread, job_id, due, input, state, priority, pos, ready_at, queued, started, ended)
 		VALUES(?,?,'job',?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(key) DO NOTHING RETURNING id`,
-		j.Conversation, id(j.Person), fmt.Sprintf("job:%d@%d", j.ID, f.Due.UnixMilli()), j.To.Gateway, j.To.Account, j.To.Chat, j.To.Thread, j.ID, f.Due.UnixMilli(), j.Text,
+		j.Conversation, id(j.Person), FiringKey(j.ID, f.Due), j.To.Gateway, j.To.Account, j.To.Chat, j.To.Thread, j.ID, f.Due.UnixMilli(), j.Text,
 		state, priorityJob, pos, t.now.UnixMilli(), t.now.UnixMilli(), ended, ended)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
@@ -265,7 +286,7 @@ func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 			return 0, false, err
 		}
 	}
-	if _, err := t.Post(Part{Key: fmt.Sprintf("job:%d@%d", j.ID, f.Due.UnixMilli()), Run: run, Job: j.ID, Conversation: j.Conversation, To: to, Class: Reminder, Text: f.Words, Due: f.Due, Late: f.Late}); err != nil {
+	if _, err := t.Post(Part{Key: FiringKey(j.ID, f.Due), Run: run, Job: j.ID, Conversation: j.Conversation, To: to, Class: Reminder, Text: f.Words, Due: f.Due, Late: f.Late, Buttons: f.Buttons}); err != nil {
 		return 0, false, err
 	}
 	return run, true, t.said(j.Conversation, run, to, f.Words)

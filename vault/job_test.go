@@ -68,7 +68,7 @@ func TestOtherPeoplesJobsDoNotExist(t *testing.T) {
 	j := h.reminder(h.bob, "Bob's", h.clock.now().Add(time.Hour))
 	at := h.clock.now().Add(2 * time.Hour)
 	changes := map[string]func(tx *Tx, by Person) (Job, error){
-		"snooze": func(tx *Tx, by Person) (Job, error) { return tx.SnoozeJob(j.ID, by, at, "") },
+		"snooze": func(tx *Tx, by Person) (Job, error) { return tx.SnoozeJob(j.ID, by, at, "", "") },
 		"change": func(tx *Tx, by Person) (Job, error) {
 			return tx.ChangeJob(j.ID, by, &Reschedule{Next: at, Zone: "UTC"}, "")
 		},
@@ -139,7 +139,7 @@ func TestSnooze(t *testing.T) {
 	check(t, h.Fire(t.Context(), once, Firing{Due: once.Next, Words: "once"}))
 	h.send()
 	equal(t, "state", h.job(once.ID).State, JobDone)
-	got, err := h.inJob(func(tx *Tx) (Job, error) { return tx.SnoozeJob(once.ID, h.ann, later, "k1") })
+	got, err := h.inJob(func(tx *Tx) (Job, error) { return tx.SnoozeJob(once.ID, h.ann, later, "", "k1") })
 	check(t, err)
 	equal(t, "number", got.ID, once.ID)
 	equal(t, "state", got.State, JobWaiting)
@@ -149,7 +149,7 @@ func TestSnooze(t *testing.T) {
 	tomorrow := h.clock.now().Add(24 * time.Hour)
 	check(t, h.Fire(t.Context(), daily, Firing{Due: daily.Next, Next: tomorrow, Words: "daily"}))
 	for range 2 { // a press comes twice
-		got, err = h.inJob(func(tx *Tx) (Job, error) { return tx.SnoozeJob(daily.ID, h.ann, later, "k2") })
+		got, err = h.inJob(func(tx *Tx) (Job, error) { return tx.SnoozeJob(daily.ID, h.ann, later, "", "k2") })
 		check(t, err)
 		equal(t, "a job of its own", got.ID, daily.ID+1)
 		equal(t, "once", got.Spec, "")

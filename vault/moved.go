@@ -24,7 +24,8 @@ func (v *Vault) MoveChat(ctx context.Context, gateway, from, to string) error {
 	})
 }
 
-// Decided is a question that was delivered with buttons and is decided meanwhile.
+// Decided is a question that was delivered with buttons and is decided meanwhile. One that is no approval has its outcome in
+// the part.
 type Decided struct {
 	Part     Part
 	Approval Approval
@@ -33,13 +34,17 @@ type Decided struct {
 
 // Unsettled gives the decided questions of a gateway whose buttons are still there, oldest first.
 func (v *Vault) Unsettled(ctx context.Context, gateway string) ([]Decided, error) {
-	parts, err := collect(ctx, v.rdb, scanPart, `SELECT `+partColumns+` FROM outbox WHERE gateway = ? AND state = 'sent' AND buttons != '' AND
-		(SELECT a.state FROM approval a WHERE a.id = outbox.approval_id) != 'open' ORDER BY id LIMIT 50`, gateway)
+	parts, err := collect(ctx, v.rdb, scanPart, `SELECT `+partColumns+` FROM outbox WHERE gateway = ? AND state = 'sent' AND buttons != '' AND (approval_id IS NOT NULL OR outcome != '') AND
+		coalesce((SELECT a.state FROM approval a WHERE a.id = outbox.approval_id), '') != 'open' ORDER BY id LIMIT 50`, gateway)
 	if err != nil {
 		return nil, err
 	}
 	var out []Decided
 	for _, p := range parts {
+		if p.Approval == 0 {
+			out = append(out, Decided{Part: p})
+			continue
+		}
 		a, err := v.Approval(ctx, p.Approval)
 		if err != nil {
 			return nil, err

@@ -32,6 +32,7 @@ type Part struct {
 	Text                                 string
 	Entities                             string // "" = Text is Markdown; else its styles, in the form of gateways/markup
 	Buttons                              []Button
+	Outcome                              string // what its buttons have come to, when they belong to no approval; see Tx.Answer
 	ReplyTo                              string
 	Ref                                  string // the messenger's id of what was sent
 	Stable                               string // the id chosen before sending, where a gateway can
@@ -50,13 +51,13 @@ type Piece struct{ Text, Entities string }
 // Button is a choice under a message. Data is at most 64 bytes.
 type Button struct{ Label, Data string }
 
-const partColumns = `id, run_id, job_id, approval_id, conversation_id, coalesce(key, ''), gateway, account, chat, thread, class, state, text, entities, buttons, reply_to, ref, stable, marked, due, late,
+const partColumns = `id, run_id, job_id, approval_id, conversation_id, coalesce(key, ''), gateway, account, chat, thread, class, state, text, entities, buttons, outcome, reply_to, ref, stable, marked, due, late,
 	attempts, next_try, error, created, sent`
 
 func scanPart(s scanner) (p Part, err error) {
 	var buttons string
 	err = s.Scan(&p.ID, null[int64]{&p.Run}, null[int64]{&p.Job}, null[int64]{&p.Approval}, null[int64]{&p.Conversation}, &p.Key, &p.To.Gateway, &p.To.Account, &p.To.Chat, &p.To.Thread,
-		&p.Class, &p.State, &p.Text, &p.Entities, &buttons, &p.ReplyTo, &p.Ref, &p.Stable, &p.Marked, instant{&p.Due}, &p.Late, &p.Attempts, instant{&p.NextTry}, &p.Error, instant{&p.Created}, instant{&p.Sent})
+		&p.Class, &p.State, &p.Text, &p.Entities, &buttons, &p.Outcome, &p.ReplyTo, &p.Ref, &p.Stable, &p.Marked, instant{&p.Due}, &p.Late, &p.Attempts, instant{&p.NextTry}, &p.Error, instant{&p.Created}, instant{&p.Sent})
 	if err == nil && buttons != "" {
 		err = json.Unmarshal([]byte(buttons), &p.Buttons)
 	}

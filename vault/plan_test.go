@@ -134,8 +134,19 @@ func TestHotPathsReadNoTableFromEndToEnd(t *testing.T) {
 	j := must(h.AddJob(ctx, Job{Key: "hot", Kind: Do, Person: h.ann.ID, Conversation: got.Conversation.ID, Zone: "UTC", Text: "x", Next: h.clock.now()}))(t)
 	must(h.NextDue(ctx))(t)
 	must(h.DueJobs(ctx, 10))(t)
+	must(h.Jobs(ctx, h.ann.ID, true, 10))(t)
 	check(t, h.Fire(ctx, j, Firing{Due: j.Next}))
 	must(h.OpenRunOf(ctx, j.ID))(t)
+	h.do(func(tx *Tx) error {
+		_, err := tx.Answer(FiringKey(j.ID, j.Next), "x")
+		if err == nil {
+			_, err = tx.Asked(FiringKey(j.ID, j.Next))
+		}
+		if errors.Is(err, ErrNotFound) {
+			err = nil // it only wakes the agent
+		}
+		return err
+	})
 	h.do(func(tx *Tx) error { _, err := tx.Stop(got.Conversation.ID); return err })
 	check(t, h.recover(ctx))
 

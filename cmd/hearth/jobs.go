@@ -175,7 +175,7 @@ var changeJobsSnooze = change[jobOrder]{"jobs/snooze", func(s *service, ctx cont
 	}
 	var j vault.Job
 	err = s.vault.Do(ctx, "snooze-job", func(t *vault.Tx) error {
-		j, err = t.SnoozeJob(q.ID, p, res.At, "")
+		j, err = t.SnoozeJob(q.ID, p, res.At, q.When, "")
 		return err
 	})
 	if err != nil {

@@ -261,3 +261,35 @@ func TestWordsOfASettledQuestion(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// What the buttons under a reminder have come to is shown below it, once.
+func TestAnsweredRemindersLoseTheirButtons(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		var part int64
+		h.must(h.Do(t.Context(), "post", func(tx *vault.Tx) error {
+			var err error
+			part, err = tx.Post(vault.Part{Key: "job:7@1", To: vault.Address{Gateway: "one", Account: "bot", Chat: "1"}, Class: vault.Reminder, Text: "Reminder 7: _stretch_", Buttons: []vault.Button{{Label: "Done", Data: "j:7@1:done"}}})
+			return err
+		}))
+		h.must(h.Delivered(t.Context(), vault.Part{ID: part, Class: vault.Reminder}, "ref7"))
+		time.Sleep(time.Minute)
+		if _, settled := h.one.shown(""); len(settled) > 0 {
+			t.Errorf("nobody has answered: %q", settled)
+		}
+		h.must(h.Do(t.Context(), "press", func(tx *vault.Tx) error {
+			for _, outcome := range []string{"✓ done _now_", "too late"} {
+				if fresh, err := tx.Answer("job:7@1", outcome); err != nil || fresh != (outcome != "too late") {
+					t.Errorf("%s: %v, %v", outcome, fresh, err)
+				}
+			}
+			return nil
+		}))
+		synctest.Wait()
+		time.Sleep(5 * time.Minute)
+		_, settled := h.one.shown("")
+		if diff := cmp.Diff([]string{"1 ref7 Reminder 7: _stretch_\n\n✓ done \\_now\\_"}, settled); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -77,6 +77,9 @@ func (s *settler) words(d vault.Decided) string {
 	if d.Part.Entities != "" { // a piece of a long one: no Markdown any more
 		text = markup.Escape(text)
 	}
+	if d.Part.Outcome != "" {
+		return text + "\n\n" + markup.Escape(d.Part.Outcome)
+	}
 	return text + "\n\n" + outcome(d)
 }
 

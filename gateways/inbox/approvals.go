@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,21 +11,7 @@ import (
 	"hearth/vault"
 )
 
-// press takes a button for the answer that it is: "a:7:deny" says deny to question 7.
-func (i *Inbox) press(ctx context.Context, in vault.Inbound, from vault.Person) error {
-	in.Raw = nil
-	r := &request{i: i, ctx: ctx, in: in, from: from, zone: i.zone(from)}
-	r.now = i.opt.Now().In(r.zone)
-	return i.carryOut(r, func(r *request) ([]string, error) {
-		n, choice, ok := pressed(in.Text)
-		if !ok {
-			return say("I do not know that button any more.")
-		}
-		return r.decide(n, choice)
-	})
-}
-
-// pressed reads a button's data.
+// pressed reads the data of a question's button: "a:7:deny" says deny to question 7.
 func pressed(data string) (n int64, choice string, ok bool) {
 	rest, ok := strings.CutPrefix(data, "a:")
 	if !ok {

@@ -50,7 +50,7 @@ func table() []command {
 		{name: "rules", looks: true, about: "lists what was allowed with always", owner: true, do: rules},
 		{name: "rule", args: "drop N", about: "ends rule N", owner: true, do: rule},
 		{name: "pair", looks: true, args: "CODE", about: "links a messenger to a person, with a code from hearth pair", do: pair},
-		{name: "timezone", args: "[ZONE]", about: "shows or sets your time zone", do: timezone},
+		{name: "timezone", args: "[ZONE]", about: "shows or sets your time zone; after a move, /timezone move or keep says what your reminders do", do: timezone},
 	}
 }
 
@@ -80,7 +80,9 @@ type request struct {
 	missing  string // what the server of the model that /model names has not installed
 	gateways []GatewayStatus
 
-	approval int64 // the question that was decided, for the gateway that shows its buttons
+	approval int64          // the question that was decided, for the gateway that shows its buttons
+	askKey   string         // of the answer, when it is a question with buttons
+	buttons  []vault.Button // of that question
 }
 
 // refusal is the short note to somebody who may not.
@@ -134,6 +136,9 @@ func (i *Inbox) carryOut(r *request, do func(*request) ([]string, error)) error 
 			part := vault.Part{Text: text, Approval: r.approval}
 			if n == 0 {
 				part.ReplyTo = replyTo(r.in)
+			}
+			if n == len(words)-1 {
+				part.Key, part.Buttons = r.askKey, r.buttons
 			}
 			parts = append(parts, part)
 		}

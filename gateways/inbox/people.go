@@ -151,6 +151,12 @@ func timezone(r *request) ([]string, error) {
 	if r.arg == "" {
 		return say("Your zone is %s, where it is %s. /timezone ZONE changes it, for example /timezone Europe/Lisbon.", old, r.clock())
 	}
+	switch strings.ToLower(r.arg) {
+	case "move":
+		return r.travel(true)
+	case "keep":
+		return r.travel(false)
+	}
 	name, near := r.i.findZone(r.arg)
 	if name == "" {
 		if len(near) > 0 {
@@ -165,22 +171,8 @@ func timezone(r *request) ([]string, error) {
 	if err := r.tx.SetZone(r.from.ID, name); err != nil {
 		return nil, err
 	}
-	jobs, err := r.i.opt.Vault.Jobs(r.ctx, r.from.ID, true, maxListed)
-	if err != nil {
-		return nil, err
-	}
-	stay := 0
-	for _, j := range jobs {
-		if j.Zone != name {
-			stay++
-		}
-	}
 	r.zone, r.now = zone, r.now.In(zone)
-	words := fmt.Sprintf("Your zone is now %s, where it is %s.", name, r.clock())
-	if stay > 0 {
-		words += fmt.Sprintf(" %s on the clock they were made for; /jobs shows them.", plural(stay, "reminder stays", "reminders stay"))
-	}
-	return []string{words}, nil
+	return r.askTravel(fmt.Sprintf("Your zone is now %s, where it is %s.", name, r.clock()))
 }
 
 // findZone gives the zone that is meant: by its whole name or by its city, whatever the case. Else what is near to it.

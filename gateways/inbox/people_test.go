@@ -116,7 +116,12 @@ func TestTimezone(t *testing.T) {
 	w.want(ben, "/timezone", "Your zone is Europe/Berlin, where it is Fri 4 Dec 2026, 10:00 (Europe/Berlin). /timezone ZONE changes it, for example /timezone Europe/Lisbon.")
 	w.ask(ben, "/remind every day at 8, pills")
 	w.ask(ben, "/remind in 1 hour, tea")
-	w.want(ben, "/timezone Asia/Tokyo", "Your zone is now Asia/Tokyo, where it is Fri 4 Dec 2026, 18:00 (Asia/Tokyo). 2 reminders stay on the clock they were made for; /jobs shows them.")
+	w.want(ben, "/timezone Asia/Tokyo", strings.Join([]string{
+		"Your zone is now Asia/Tokyo, where it is Fri 4 Dec 2026, 18:00 (Asia/Tokyo).",
+		"1 reminder goes by the clock of another zone:",
+		"1 · every day at 08:00, next Sat 5 Dec 2026, 08:00 (Europe/Berlin): pills",
+		"Shall it move to the same time of day in Asia/Tokyo? /timezone move does that, /timezone keep leaves it where it is.",
+	}, "\n"))
 	w.want(ben, "/remind in 1 hour, sushi", "Reminder 3: Fri 4 Dec 2026, 19:00 (Asia/Tokyo): sushi")
 	if p := w.person("Ben"); p.Zone != "Asia/Tokyo" {
 		t.Errorf("stored: %q", p.Zone)

@@ -213,11 +213,11 @@ func jobs(r *request) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("%d more in your private chat.", elsewhere))
 	}
 	if r.from.IsOwner() && r.private() {
-		everybody, err := r.i.opt.Vault.Jobs(r.ctx, 0, true, maxListed)
+		everybody, err := r.i.opt.Vault.CountJobs(r.ctx)
 		if err != nil {
 			return nil, err
 		}
-		if n := len(everybody) - len(all); n > 0 {
+		if n := everybody - int64(len(all)); n > 0 {
 			lines = append(lines, fmt.Sprintf("%d of others are not shown.", n))
 		}
 	}
@@ -290,7 +290,9 @@ func cancel(r *request) ([]string, error) {
 	}
 	before, err := r.job(n)
 	if err == nil {
-		_, err = r.tx.CancelJob(n, r.from)
+		if _, err = r.tx.CancelJob(n, r.from); err == nil {
+			err = r.settle(before, "cancelled")
+		}
 	}
 	if errors.Is(err, vault.ErrNotFound) {
 		return noJob(n)
@@ -326,7 +328,7 @@ func snooze(r *request) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := r.until(words)
+	res, words, err := r.until(words)
 	if err != nil {
 		return r.question(err)
 	}
@@ -337,13 +339,16 @@ func snooze(r *request) ([]string, error) {
 	if err != nil {
 		return r.question(err)
 	}
-	j, err := r.tx.SnoozeJob(n, r.from, at, r.key())
+	j, err := r.tx.SnoozeJob(n, r.from, at, words, r.key())
 	switch {
 	case errors.Is(err, vault.ErrNotFound):
 		return noJob(n)
 	case errors.Is(err, vault.ErrTooManyJobs):
 		return say("%s Nothing was changed.", sentence(err.Error()))
 	case err != nil:
+		return nil, err
+	}
+	if err := r.settle(before, r.saidAgain(j)); err != nil {
 		return nil, err
 	}
 	lines := []string{r.receipt(j)}
@@ -359,14 +364,15 @@ func snooze(r *request) ([]string, error) {
 	return []string{strings.Join(lines, "\n")}, nil
 }
 
-// until reads how long or until when a snooze lasts: "20 minutes" is as good as "in 20 minutes", and so is "20".
-func (r *request) until(words string) (when.Result, error) {
+// until reads how long or until when a snooze lasts: "20 minutes" is as good as "in 20 minutes", and so is "20". read is how it was
+// taken.
+func (r *request) until(words string) (res when.Result, read string, err error) {
 	if _, err := strconv.ParseUint(words, 10, 16); err == nil {
 		words = "in " + words + " minutes"
 	}
 	res, first := when.Parse(words, r.said())
 	if first == nil {
-		return res, nil
+		return res, words, nil
 	}
 	bare := words
 	if verb, rest, ok := strings.Cut(words, " "); ok && slices.Contains([]string{"for", "until", "till", "to"}, strings.ToLower(verb)) {
@@ -374,8 +380,8 @@ func (r *request) until(words string) (when.Result, error) {
 	}
 	for _, again := range []string{"in " + bare, bare} {
 		if res, err := when.Parse(again, r.said()); err == nil {
-			return res, nil
+			return res, again, nil
 		}
 	}
-	return res, first
+	return res, words, first
 }

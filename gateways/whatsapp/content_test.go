@@ -247,6 +247,17 @@ func TestMoltis1220MarkdownIsTranslated(t *testing.T) {
 	}
 }
 
+// Only a question lists its choices: the buttons of a reminder have commands to type instead.
+func TestRemindersListNoChoices(t *testing.T) {
+	p := vault.Part{Text: "Reminder 7: stretch", Class: vault.Reminder, Buttons: []vault.Button{{Label: "Done", Data: "j:7@1:done"}}}
+	if got := body(p); got != "Reminder 7: stretch" {
+		t.Errorf("%q", got)
+	}
+	if p.Class = vault.Asks; !strings.Contains(body(p), "1. Done") {
+		t.Errorf("a question: %q", body(p))
+	}
+}
+
 func FuzzMessage(f *testing.F) {
 	for _, m := range []*waE2E.Message{
 		words("hello"),

@@ -29,9 +29,14 @@ func form(p vault.Part) markup.Text {
 	return markup.Render(p.Text)
 }
 
-// body is the text of a part with WhatsApp's own marks, and the choices of a question below it.
+// body is the text of a part with WhatsApp's own marks, and the choices of a question below it. Other buttons stand for
+// what their text, or a command, says how to type.
 func body(p vault.Part) string {
-	return strings.ToValidUTF8(form(p).WhatsApp(), "\uFFFD") + choices(p.Buttons)
+	text := strings.ToValidUTF8(form(p).WhatsApp(), "\uFFFD")
+	if p.Class == vault.Asks {
+		text += choices(p.Buttons)
+	}
+	return text
 }
 
 // Split implements gateways.Splitter.

@@ -188,6 +188,7 @@ CREATE TABLE outbox (
   text    TEXT NOT NULL,
   entities TEXT NOT NULL DEFAULT '',           -- '' = the text is Markdown; else its styles, as JSON, where the text was cut
   buttons TEXT NOT NULL DEFAULT '',            -- JSON [[label, data], …]
+  outcome TEXT NOT NULL DEFAULT '',            -- what its buttons have come to, in words, when they belong to no approval
   reply_to TEXT NOT NULL DEFAULT '',
   ref     TEXT NOT NULL DEFAULT '',            -- the messenger's id
   stable  TEXT NOT NULL DEFAULT '',            -- the id chosen before sending, where a gateway can
@@ -209,7 +210,7 @@ CREATE INDEX outbox_run ON outbox(run_id);
 CREATE INDEX outbox_job ON outbox(job_id);
 CREATE INDEX outbox_stable ON outbox(gateway, stable) WHERE stable != '';
 CREATE INDEX outbox_live ON outbox(gateway, id) WHERE live != 0;
-CREATE INDEX outbox_buttons ON outbox(gateway, id) WHERE buttons != '';
+CREATE INDEX outbox_buttons ON outbox(gateway, id) WHERE buttons != '' AND (approval_id IS NOT NULL OR outcome != '');
 
 CREATE TABLE job (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
