@@ -21,6 +21,7 @@ import (
 
 func main() {
 	sandbox.Main() // this may be the beginning of a sandbox and not of the program
+	fewHeaps()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Environ()}

@@ -7,7 +7,7 @@ import (
 )
 
 // quietTime is how long nothing must happen before memory is given back.
-const quietTime = 5 * time.Second
+const quietTime = 2 * time.Second
 
 // thrift gives back to the system what a burst of work has taken, once it is over: most of life is waiting, and the machine
 // has other things to do.
@@ -24,6 +24,7 @@ func (a *agent) thrift(ctx context.Context) error {
 			timer.Reset(quietTime)
 		case <-timer.C:
 			debug.FreeOSMemory()
+			trimHeaps()
 			unmapIdleCode()
 		}
 	}
