@@ -92,6 +92,10 @@ func (s *Scheduler) pass(ctx context.Context) (time.Time, error) {
 	if err == nil && !expiry.IsZero() && (next.IsZero() || expiry.Before(next)) {
 		next = expiry
 	}
+	held, errHeld := s.vault.Release(ctx)
+	if err = errors.Join(err, errHeld); err == nil && !held.IsZero() && (next.IsZero() || held.Before(next)) {
+		next = held
+	}
 	if failed != nil {
 		next = time.Time{} // it is due already, and trying again at once would help nothing
 	}
@@ -144,6 +148,19 @@ func (s *Scheduler) hold(ctx context.Context) (bool, error) {
 
 // fire decides what a due job does and commits it.
 func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
+	if j.Kind == vault.Do {
+		until, err := s.vault.QuietUntil(ctx, j.Person)
+		if err != nil {
+			return err
+		}
+		if !until.IsZero() {
+			err := s.vault.HoldJob(ctx, j, until)
+			if errors.Is(err, vault.ErrNotFound) {
+				return nil
+			}
+			return err
+		}
+	}
 	f, broken := s.plan(j, s.now())
 	if f.Skip == "" && j.Kind == vault.Do {
 		open, err := s.vault.OpenRunOf(ctx, j.ID)
@@ -162,7 +179,7 @@ func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
 	}
 	if err == nil && broken != nil {
 		s.log.Error("cannot read a job's recurrence", "job", j.ID, "error", broken)
-		err = s.vault.Tell(ctx, fmt.Sprintf("job-ends:%d@%d", j.ID, f.Due.UnixMilli()),
+		err = s.vault.TellLater(ctx, fmt.Sprintf("job-ends:%d@%d", j.ID, f.Due.UnixMilli()),
 			fmt.Sprintf("I cannot read any more when number %d (%s) is to come again, so this was its last time. Please set it again.", j.ID, j.Text))
 	}
 	return err
@@ -175,6 +192,9 @@ const keepMissed = 200
 // its last time.
 func (s *Scheduler) plan(j vault.Job, now time.Time) (f vault.Firing, err error) {
 	f.Due = j.Next
+	if !j.Held.IsZero() {
+		j.Missed = "once" // the night was no fault of the job's, and one morning needs one run of it
+	}
 	if j.Spec != "" {
 		f, err = passed(j, now)
 	}

@@ -40,6 +40,7 @@ type Job struct {
 	Zone             string    // IANA; its wall clock decides
 	Missed           string    // once, skip or all
 	Next             time.Time // zero = nothing more to come
+	Held             time.Time // it is due, and waits until this for the end of its person's quiet hours; zero = it does not
 	State            JobState
 	LastDue          time.Time
 	LastResult       string
@@ -48,12 +49,12 @@ type Job struct {
 	Created, Changed time.Time
 }
 
-const jobColumns = `id, coalesce(key, ''), kind, person_id, conversation_id, gateway, account, chat, thread, text, spec, words, zone, missed, next, state, last_due, last_result, fired, chain,
+const jobColumns = `id, coalesce(key, ''), kind, person_id, conversation_id, gateway, account, chat, thread, text, spec, words, zone, missed, next, held, state, last_due, last_result, fired, chain,
 	created_by_run, created, changed`
 
 func scanJob(s scanner) (j Job, err error) {
 	err = s.Scan(&j.ID, &j.Key, &j.Kind, null[int64]{&j.Person}, &j.Conversation, &j.To.Gateway, &j.To.Account, &j.To.Chat, &j.To.Thread, &j.Text, &j.Spec, &j.Words, &j.Zone, &j.Missed,
-		instant{&j.Next}, &j.State, instant{&j.LastDue}, &j.LastResult, &j.Fired, &j.Chain, null[int64]{&j.CreatedByRun}, instant{&j.Created}, instant{&j.Changed})
+		instant{&j.Next}, instant{&j.Held}, &j.State, instant{&j.LastDue}, &j.LastResult, &j.Fired, &j.Chain, null[int64]{&j.CreatedByRun}, instant{&j.Created}, instant{&j.Changed})
 	return j, err
 }
 
@@ -123,7 +124,7 @@ func (t *Tx) ChangeJob(number int64, by Person, when *Reschedule, words string) 
 	if words != "" {
 		j.Text = words
 	}
-	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, spec = ?, words = ?, zone = ?, text = ?, state = ?, changed = ? WHERE id = ? RETURNING `+jobColumns,
+	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, held = NULL, spec = ?, words = ?, zone = ?, text = ?, state = ?, changed = ? WHERE id = ? RETURNING `+jobColumns,
 		millis(j.Next), j.Spec, j.Words, j.Zone, j.Text, j.State, t.now.UnixMilli(), number)
 }
 
@@ -133,7 +134,7 @@ func (t *Tx) CancelJob(number int64, by Person) (Job, error) {
 	if err != nil {
 		return j, err
 	}
-	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = NULL, state = 'cancelled', last_result = ?, changed = ? WHERE id = ? RETURNING `+jobColumns, "cancelled by "+by.Name, t.now.UnixMilli(), j.ID)
+	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = NULL, held = NULL, state = 'cancelled', last_result = ?, changed = ? WHERE id = ? RETURNING `+jobColumns, "cancelled by "+by.Name, t.now.UnixMilli(), j.ID)
 }
 
 // SnoozeJob says a job once more at an instant, which words stand for. A recurring one keeps its rhythm: a one-off copy is
@@ -144,7 +145,7 @@ func (t *Tx) SnoozeJob(number int64, by Person, at time.Time, words, key string)
 		return j, err
 	}
 	if j.Spec == "" {
-		return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, words = ?, state = 'waiting', changed = ? WHERE id = ? RETURNING `+jobColumns, at.UnixMilli(), words, t.now.UnixMilli(), number)
+		return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, held = NULL, words = ?, state = 'waiting', changed = ? WHERE id = ? RETURNING `+jobColumns, at.UnixMilli(), words, t.now.UnixMilli(), number)
 	}
 	j.Key, j.Spec, j.Next, j.Words = key, "", at, words
 	return t.AddJob(j)
@@ -184,15 +185,33 @@ func (v *Vault) Job(ctx context.Context, number int64) (Job, error) {
 	return one(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = ?`, number)
 }
 
-// DueJobs gives the jobs whose time has come, earliest first.
+// DueJobs gives the jobs whose time has come, earliest first, without those that are held.
 func (v *Vault) DueJobs(ctx context.Context, limit int) ([]Job, error) {
-	return collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE next IS NOT NULL AND state IN ('waiting','firing') AND next <= ? ORDER BY next LIMIT ?`, v.now().UnixMilli(), limit)
+	due, err := collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE next IS NOT NULL AND held IS NULL AND state IN ('waiting','firing') AND next <= ? ORDER BY next LIMIT ?`, v.now().UnixMilli(), limit)
+	if err != nil || len(due) == limit {
+		return due, err
+	}
+	held, err := collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE held IS NOT NULL AND held <= ? AND next IS NOT NULL AND state IN ('waiting','firing') ORDER BY held LIMIT ?`, v.now().UnixMilli(), limit-len(due))
+	return append(due, held...), err
 }
 
-// NextDue is when the next job is due; zero when none is.
+// NextDue is when the next job is due, or held until; zero when none is.
 func (v *Vault) NextDue(ctx context.Context) (at time.Time, err error) {
-	return one(ctx, v.rdb, func(s scanner) (at time.Time, err error) { err = s.Scan(instant{&at}); return at, err },
-		`SELECT min(next) FROM job WHERE next IS NOT NULL AND state IN ('waiting','firing')`)
+	scan := func(s scanner) (at time.Time, err error) { err = s.Scan(instant{&at}); return at, err }
+	due, err := one(ctx, v.rdb, scan, `SELECT min(next) FROM job WHERE next IS NOT NULL AND held IS NULL AND state IN ('waiting','firing')`)
+	if err != nil {
+		return due, err
+	}
+	held, err := one(ctx, v.rdb, scan, `SELECT min(held) FROM job WHERE held IS NOT NULL AND next IS NOT NULL AND state IN ('waiting','firing')`)
+	return earlier(due, held), err
+}
+
+// earlier gives the earlier of two instants, of which zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Firing is what becomes of a due job.
@@ -229,7 +248,7 @@ func (v *Vault) Fire(ctx context.Context, j Job, f Firing) error {
 			if f.Next.IsZero() && j.State == JobWaiting {
 				state = JobDone
 			}
-			_, err := t.exec(`UPDATE job SET next = ?, state = ?, last_due = ?, last_result = ? WHERE id = ?`, millis(f.Next), state, f.Due.UnixMilli(), f.Skip, j.ID)
+			_, err := t.exec(`UPDATE job SET next = ?, held = NULL, state = ?, last_due = ?, last_result = ? WHERE id = ?`, millis(f.Next), state, f.Due.UnixMilli(), f.Skip, j.ID)
 			return err
 		}
 		run, fresh, err := t.fireRun(j, f)
@@ -241,10 +260,10 @@ func (v *Vault) Fire(ctx context.Context, j Job, f Firing) error {
 			state = JobFiring
 		}
 		if !fresh { // it has fired for this instant before: only the clock of the job moves on
-			_, err := t.exec(`UPDATE job SET next = ?, state = CASE WHEN ? THEN 'done' ELSE state END WHERE id = ?`, millis(f.Next), f.Next.IsZero(), j.ID)
+			_, err := t.exec(`UPDATE job SET next = ?, held = NULL, state = CASE WHEN ? THEN 'done' ELSE state END WHERE id = ?`, millis(f.Next), f.Next.IsZero(), j.ID)
 			return err
 		}
-		if _, err := t.exec(`UPDATE job SET next = ?, state = ?, last_due = ?, last_result = 'on its way', fired = fired + 1 WHERE id = ?`, millis(f.Next), state, f.Due.UnixMilli(), j.ID); err != nil {
+		if _, err := t.exec(`UPDATE job SET next = ?, held = NULL, state = ?, last_due = ?, last_result = 'on its way', fired = fired + 1 WHERE id = ?`, millis(f.Next), state, f.Due.UnixMilli(), j.ID); err != nil {
 			return err
 		}
 		return t.fired(j.ID, f.Due, run, "fired")
