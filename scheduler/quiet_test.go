@@ -12,6 +12,9 @@ import (
 	"hearth/vault"
 )
 
+// together is how long the words of a night wait for its runs.
+const together = 10*time.Minute + time.Second
+
 // quietNights are hours from 23 to 7, in UTC.
 func (w *world) quietNights() {
 	w.t.Helper()
@@ -147,7 +150,7 @@ func TestQuietHoursCanChangeAtNight(t *testing.T) {
 			return err
 		}))
 		w.must(w.vault.QuietHours(w.t.Context(), nil))
-		sleep(time.Second)
+		sleep(together)
 		if diff := cmp.Diff([]string{"The backup failed."}, w.deliver()); diff != "" {
 			t.Errorf("after the hours ended: %s", diff)
 		}

@@ -129,11 +129,8 @@ func (t *Tx) postReply(r Run, p Part) error {
 // has just ended, or as it ended, goes out with the rest of that night.
 func (t *Tx) postFirst(person int64, p Part) error {
 	until, err := t.v.quietAt(t.ctx, t.tx, person, t.now)
-	if err == nil && until.IsZero() && !p.Due.IsZero() {
-		var end time.Time
-		if end, err = t.v.quietAt(t.ctx, t.tx, person, p.Due.Add(-time.Millisecond)); !end.IsZero() && t.now.Sub(end).Abs() < together {
-			until = end
-		}
+	if err == nil && until.IsZero() {
+		until, err = t.nightOf(person, p)
 	}
 	if err != nil {
 		return err
@@ -143,6 +140,19 @@ func (t *Tx) postFirst(person int64, p Part) error {
 	}
 	_, err = t.Post(p)
 	return err
+}
+
+// nightOf gives the end of the night that a part belongs to, when that has just ended; else zero.
+func (t *Tx) nightOf(person int64, p Part) (time.Time, error) {
+	end, err := one(t.ctx, t.tx, func(s scanner) (at time.Time, err error) { err = s.Scan(instant{&at}); return at, err },
+		`SELECT max(held) FROM outbox WHERE held IS NOT NULL AND bundle IS NULL AND state = 'waiting' AND conversation_id = ? AND held <= ?`, p.Conversation, t.now.UnixMilli())
+	if err != nil || !end.IsZero() || p.Due.IsZero() {
+		return end, err
+	}
+	if end, err = t.v.quietAt(t.ctx, t.tx, person, p.Due.Add(-time.Millisecond)); t.now.Sub(end).Abs() >= together {
+		end = time.Time{}
+	}
+	return end, err
 }
 
 // Release sends on its way what was held until now, in one message for each chat. It gives the instant at which there is
