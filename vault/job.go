@@ -316,6 +316,17 @@ func (v *Vault) OpenRunOf(ctx context.Context, job int64) (int64, error) {
 	return one(ctx, v.rdb, scanInt, `SELECT coalesce(max(id), 0) FROM run WHERE job_id = ? AND state IN ('queued','running','waiting')`, job)
 }
 
+// Unanswered counts the wake-ups that led to a job, with itself, which have spoken since a person last wrote in its
+// conversation. The run is one that has not spoken yet: it is not counted.
+func (v *Vault) Unanswered(ctx context.Context, job, run int64) (int, error) {
+	n, err := one(ctx, v.rdb, scanInt, `WITH RECURSIVE link(job, run, conversation, n) AS (
+			SELECT id, created_by_run, conversation_id, 0 FROM job WHERE id = ?1
+			UNION ALL SELECT j.id, j.created_by_run, l.conversation, l.n + 1 FROM link l JOIN run r ON r.id = l.run AND r.trigger = 'job' JOIN job j ON j.id = r.job_id WHERE l.n < 100)
+		SELECT count(DISTINCT o.run_id) FROM link l JOIN outbox o ON o.job_id = l.job AND o.class = 'answer' AND o.run_id != ?2
+		WHERE o.created > coalesce((SELECT m.received FROM message m WHERE m.conversation_id = l.conversation AND m.role = 'user' ORDER BY m.pos DESC LIMIT 1), 0)`, job, run)
+	return int(n), err
+}
+
 // Fires lists when a job fired or was missed, newest first.
 func (v *Vault) Fires(ctx context.Context, job int64, limit int) (due []time.Time, results []string, err error) {
 	_, err = collect(ctx, v.rdb, func(s scanner) (struct{}, error) {
