@@ -173,6 +173,16 @@ func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
 	}
 	f.Words = fmt.Sprintf("Reminder %d: %s", j.ID, j.Text)
 	f.Buttons = buttons(j.ID, f.Due)
+	if f.Skip == "" && j.IsBrief() {
+		f.Spoken, f.Buttons = true, nil
+		var err error
+		if f.Words, err = s.brief(ctx, j); err != nil {
+			return err
+		}
+		if f.Words == "" {
+			f.Skip = nothingToTell
+		}
+	}
 	err := s.vault.Fire(ctx, j, f)
 	if errors.Is(err, vault.ErrNotFound) {
 		return nil // changed or cancelled meanwhile: the next pass sees what it is now

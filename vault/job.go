@@ -83,6 +83,7 @@ func (t *Tx) AddJob(j Job) (Job, error) {
 	if open >= maxJobs {
 		return j, ErrTooManyJobs
 	}
+	j.asBrief()
 	if j.Missed == "" {
 		j.Missed = *t.v.missed.Load()
 	}
@@ -123,9 +124,10 @@ func (t *Tx) ChangeJob(number int64, by Person, when *Reschedule, words string) 
 	}
 	if words != "" {
 		j.Text = words
+		j.asBrief()
 	}
-	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, held = NULL, spec = ?, words = ?, zone = ?, text = ?, state = ?, changed = ? WHERE id = ? RETURNING `+jobColumns,
-		millis(j.Next), j.Spec, j.Words, j.Zone, j.Text, j.State, t.now.UnixMilli(), number)
+	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, held = NULL, kind = ?, spec = ?, words = ?, zone = ?, text = ?, state = ?, changed = ? WHERE id = ? RETURNING `+jobColumns,
+		millis(j.Next), j.Kind, j.Spec, j.Words, j.Zone, j.Text, j.State, t.now.UnixMilli(), number)
 }
 
 // CancelJob ends an open job. ErrNotFound: it is none of this person's, or ended.
@@ -220,7 +222,8 @@ type Firing struct {
 	Next   time.Time   // the one after; zero = it has ended
 	Missed []time.Time // earlier instants that passed unseen and are only recorded
 	Skip   string      // set: it does not fire, for this reason; only recorded
-	Words  string      // Say: what is sent
+	Words  string      // what is sent, when it only speaks
+	Spoken bool        // it only speaks, though its kind is Do: no model is asked
 	Late   string      // why it comes late, when that is known
 	// Buttons stand under what is said, where the messenger has them.
 	Buttons []Button
@@ -279,7 +282,7 @@ func (t *Tx) fired(job int64, due time.Time, run int64, result string) error {
 // fireRun makes the run of a due instant; fresh is false when there was one already.
 func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 	state, ended := Queued, any(nil)
-	if j.Kind == Say {
+	if j.Kind == Say || f.Spoken {
 		state, ended = Done, t.now.UnixMilli()
 	}
 	pos, err := t.nextPos()
@@ -296,7 +299,7 @@ func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
-	if err != nil || j.Kind != Say {
+	if err != nil || state == Queued {
 		return run, err == nil, err
 	}
 	to := j.To
@@ -305,7 +308,14 @@ func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 			return 0, false, err
 		}
 	}
-	if _, err := t.Post(Part{Key: FiringKey(j.ID, f.Due), Run: run, Job: j.ID, Conversation: j.Conversation, To: to, Class: Reminder, Text: f.Words, Due: f.Due, Late: f.Late, Buttons: f.Buttons}); err != nil {
+	p := Part{Key: FiringKey(j.ID, f.Due), Run: run, Job: j.ID, Conversation: j.Conversation, To: to, Class: Reminder, Text: f.Words, Due: f.Due, Late: f.Late, Buttons: f.Buttons}
+	if j.Kind == Say {
+		_, err = t.Post(p)
+	} else {
+		p.Class = Notice
+		err = t.postFirst(j.Person, p)
+	}
+	if err != nil {
 		return 0, false, err
 	}
 	return run, true, t.said(j.Conversation, run, to, f.Words)

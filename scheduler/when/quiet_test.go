@@ -6,7 +6,9 @@ import (
 )
 
 func TestQuietHoursGoByTheWallClock(t *testing.T) {
-	h := func(hour, minute int) time.Duration { return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute }
+	h := func(hour, minute int) time.Duration {
+		return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute
+	}
 	night, noon := Quiet{h(23, 0), h(7, 0)}, Quiet{h(12, 0), h(14, 0)}
 	for _, tt := range []struct {
 		name     string
