@@ -235,6 +235,9 @@ func renderRun(p vault.Progress, block string, perResult int) []Msg {
 
 func wakeUp(p vault.Progress) string {
 	const quiet = "If there is nothing to tell, call follow_up with silent: true and when: never."
+	if p.Run.Job == 0 {
+		return fmt.Sprintf("[Nobody wrote: this is the heartbeat. Do or say only what one of these rules calls for at this moment. %s The rules, in their person's words:]\n%s", quiet, p.Run.Input)
+	}
 	return fmt.Sprintf("[Nobody wrote: this is a wake-up that was planned earlier, number %d. %s Its goal, in the words of then:]\n%s", p.Run.Job, quiet, p.Run.Input)
 }
 

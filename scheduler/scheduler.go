@@ -19,16 +19,19 @@ type Options struct {
 	Vault *vault.Vault
 	Now   func() time.Time
 	Log   *slog.Logger
+	// Heartbeat is how often the owners' rules are looked at unasked; nil or 0 = never.
+	Heartbeat func() time.Duration
 }
 
 // Scheduler fires jobs.
 type Scheduler struct {
-	vault   *vault.Vault
-	now     func() time.Time
-	log     *slog.Logger
-	started time.Time // what was due before was missed because the program was not there
-	held    bool
-	told    bool // that it is held
+	vault     *vault.Vault
+	now       func() time.Time
+	log       *slog.Logger
+	heartbeat func() time.Duration
+	started   time.Time // what was due before was missed because the program was not there
+	held      bool
+	told      bool // that it is held
 }
 
 // longestSleep bounds each wait: clocks jump and machines sleep without telling.
@@ -42,7 +45,7 @@ const tolerated = 24 * time.Hour
 
 // New makes a scheduler. It counts as started now: what was due earlier was missed while the program was off.
 func New(opt Options) *Scheduler {
-	return &Scheduler{vault: opt.Vault, now: opt.Now, log: opt.Log, started: opt.Now(), held: opt.Vault.Behind() > tolerated}
+	return &Scheduler{vault: opt.Vault, now: opt.Now, log: opt.Log, heartbeat: opt.Heartbeat, started: opt.Now(), held: opt.Vault.Behind() > tolerated}
 }
 
 // Run fires jobs until ctx ends.
@@ -92,9 +95,11 @@ func (s *Scheduler) pass(ctx context.Context) (time.Time, error) {
 	if err == nil && !expiry.IsZero() && (next.IsZero() || expiry.Before(next)) {
 		next = expiry
 	}
-	held, errHeld := s.vault.Release(ctx)
-	if err = errors.Join(err, errHeld); err == nil && !held.IsZero() && (next.IsZero() || held.Before(next)) {
-		next = held
+	for _, more := range []func(context.Context) (time.Time, error){s.beat, s.vault.Release} {
+		at, broken := more(ctx)
+		if err = errors.Join(err, broken); broken == nil && !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
 	}
 	if failed != nil {
 		next = time.Time{} // it is due already, and trying again at once would help nothing

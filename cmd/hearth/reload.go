@@ -66,7 +66,7 @@ func (r *reloading) use(ctx context.Context, c *config.Config) {
 	a.vault.Wake()
 	a.log.Info("new settings are in use", "changes", changes)
 	later := afterRestart(changes)
-	for _, w := range append(c.Warnings(), unsupported(c)...) {
+	for _, w := range c.Warnings() {
 		a.log.Warn("about the configuration", "what", w)
 	}
 	if len(later) == 0 {

@@ -73,7 +73,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	}
 	a.outbox = outbox.New(outbox.Options{Vault: a.vault, Gateways: a.gateways, Now: now, Log: log, Mask: a.redact})
 	a.brain = brain.New(brain.Options{Vault: a.vault, Tools: set, Now: now, Log: log, Hook: crash.brain()}, a.brainSettings(ctx, cfg))
-	a.scheduler = scheduler.New(scheduler.Options{Vault: a.vault, Now: now, Log: log})
+	a.scheduler = scheduler.New(scheduler.Options{Vault: a.vault, Now: now, Log: log, Heartbeat: func() time.Duration { return a.cfg.Load().Scheduler.Heartbeat }})
 	for _, g := range a.gateways {
 		a.parts = append(a.parts, &part{name: "gateway " + g.Name(), run: func(ctx context.Context) error { return g.Receive(ctx, a.inbox.Accept) }})
 	}
