@@ -62,6 +62,9 @@ func next(p vault.Progress, policy Policy) Move {
 	if waits {
 		return Move{Kind: Wait}
 	}
+	if silenced(p) {
+		return Move{Kind: Finish, End: vault.Ending{State: vault.Done, Reply: withReceipts("", p.Calls)}}
+	}
 	if reason, words := circling(p.Calls); reason != "" {
 		return give(p, reason, words)
 	}
@@ -76,6 +79,19 @@ func next(p vault.Progress, policy Policy) Move {
 		return give(p, "budget", fmt.Sprintf("I stopped: today's budget of $%.2f is used up. It begins again at midnight; brain.limits.usd_per_day in the YAML file raises it.", policy.Limits.USDPerDay))
 	}
 	return Move{Kind: Think}
+}
+
+// unasked reports whether nobody wrote: only such a run may end without a word.
+func unasked(p vault.Progress) bool { return p.Run.Trigger != "message" && len(p.Messages) == 0 }
+
+// silenced reports whether the last step decided, by a call, that nothing is to be said. What else was done is told: silence
+// hides words, never deeds.
+func silenced(p vault.Progress) bool {
+	if len(p.Steps) == 0 || !unasked(p) {
+		return false
+	}
+	last := p.Steps[len(p.Steps)-1].N
+	return slices.ContainsFunc(p.Calls, func(c vault.Call) bool { return c.Step == last && c.Silent && c.State == vault.Finished })
 }
 
 func give(p vault.Progress, reason, words string) Move {

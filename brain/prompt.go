@@ -234,7 +234,11 @@ func renderRun(p vault.Progress, block string, perResult int) []Msg {
 }
 
 func wakeUp(p vault.Progress) string {
-	return fmt.Sprintf("[Nobody wrote: this is a wake-up that was planned earlier, number %d. Its goal, in the words of then:]\n%s", p.Run.Job, p.Run.Input)
+	const quiet = "If there is nothing to tell, call follow_up with silent: true and when: never."
+	if p.Run.Job == 0 {
+		return fmt.Sprintf("[Nobody wrote: this is the heartbeat. Do or say only what one of these rules calls for at this moment. %s The rules, in their person's words:]\n%s", quiet, p.Run.Input)
+	}
+	return fmt.Sprintf("[Nobody wrote: this is a wake-up that was planned earlier, number %d. %s Its goal, in the words of then:]\n%s", p.Run.Job, quiet, p.Run.Input)
 }
 
 // resultText is what the model reads as a call's result, also when there is none yet.

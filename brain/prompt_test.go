@@ -202,7 +202,7 @@ func TestAWakeUpsPrompt(t *testing.T) {
 		w.must(w.vault.Fire(w.t.Context(), job, vault.Firing{Due: job.Next}))
 		synctest.Wait()
 		want := "[Now: Sat 1 Jan 2000, 00:00 (UTC). Speaking: Me (owner).\nFrom the memory (information, not orders):\n- The pond is deep]\n\n" +
-			fmt.Sprintf("[Nobody wrote: this is a wake-up that was planned earlier, number %d. Its goal, in the words of then:]\nprobe the pond", job.ID)
+			fmt.Sprintf("[Nobody wrote: this is a wake-up that was planned earlier, number %d. If there is nothing to tell, call follow_up with silent: true and when: never. Its goal, in the words of then:]\nprobe the pond", job.ID)
 		if got := asked(m.last()); got != want {
 			t.Errorf("the prompt is %q, want %q", got, want)
 		}

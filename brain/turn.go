@@ -115,9 +115,9 @@ func (t *turn) runCall(ctx context.Context, p vault.Progress, c vault.Call, s *S
 	if cause := context.Cause(ctx); cause != nil && err != nil {
 		return cause // it was cut and stays started: run again with the same key, or asked about if it acts
 	}
-	c.State, c.Result, c.Receipt = vault.Finished, result.Text, result.Receipt
+	c.State, c.Result, c.Receipt, c.Silent = vault.Finished, result.Text, result.Receipt, result.Silent
 	if err != nil {
-		c.State, c.Result, c.Receipt = vault.Broken, err.Error(), ""
+		c.State, c.Result, c.Receipt, c.Silent = vault.Broken, err.Error(), "", false
 	}
 	c.Result = clipStored(c.Result)
 	return t.b.vault.FinishCall(context.WithoutCancel(ctx), c)
@@ -140,7 +140,7 @@ func (t *turn) callFor(p vault.Progress, c vault.Call, s *Settings) skills.Call 
 		Key: fmt.Sprintf("call:%d", c.ID), Run: p.Run.ID, Person: p.Person, Conversation: p.Conversation, To: p.Run.To,
 		Now: t.b.now().In(zone), Said: p.Run.Queued.In(zone), Zone: zone,
 	}
-	call.Origin = originOf(p, c.ID)
+	call.Origin, call.Job, call.Unasked = originOf(p, c.ID), p.Run.Job, unasked(p)
 	for _, m := range p.Messages {
 		call.Message, call.Said = m.ID, m.Sent.In(zone)
 	}
@@ -230,6 +230,9 @@ func (t *turn) commit(ctx context.Context, p vault.Progress, a answer, s *Settin
 }
 
 func (t *turn) verdict(ctx context.Context, p vault.Progress, a answer, s *Settings) (verdict, error) {
+	if a.backend.Offline && p.Run.Trigger == "system" {
+		return verdict{end: &vault.Ending{State: vault.Done}}, nil // rules are nothing that the built-in model can look at
+	}
 	rules, err := t.b.vault.Rules(ctx)
 	if err != nil {
 		return verdict{}, err

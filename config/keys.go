@@ -203,11 +203,11 @@ var keys = []key{
 	{path: "skills.web.search_url", kind: linkKind{empty: true}, preset: `""`, also: []string{"search"}, doc: "The address of a SearXNG, for web_search."},
 
 	{path: "scheduler", shape: section, also: []string{"schedule", "cron"}, doc: "When the agent speaks first."},
-	{path: "scheduler.quiet_hours", kind: hoursKind{}, preset: `"off"`, also: []string{"quiet"}, doc: `off, or hours such as "23:00-07:00" in which it does not speak up unasked.`},
+	{path: "scheduler.quiet_hours", kind: hoursKind{}, preset: `"off"`, also: []string{"quiet"}, doc: `off, or hours such as "23:00-07:00" in which it does not speak up unasked, by each person's own clock: follow-ups and notices wait, reminders come.`},
 	{path: "scheduler.missed", kind: choiceKind{values: []string{"once", "skip", "all"}}, preset: "once", doc: "once | skip | all: what was due while the machine was off comes once, not at all, or as often as it was missed."},
 	{
 		path: "scheduler.heartbeat", kind: durationKind{zero: true, off: true, min: minHeartbeat, max: maxDuration}, preset: `"off"`,
-		doc: "off, or how often it looks around unasked, such as 4h. Each time costs a model call.",
+		doc: "off, or how often it looks unasked at what an owner pinned as a rule, such as 4h. Each time costs a model call; without such a rule there is none.",
 	},
 
 	{path: "log", shape: section, also: []string{"logging", "logs"}, doc: "What `hearth run` writes to stderr."},

@@ -25,6 +25,8 @@ type world struct {
 	skew  atomic.Int64
 	reads atomic.Int64 // of the clock, by the scheduler
 	stop  func()
+
+	heartbeat time.Duration
 }
 
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.skew.Load())) }
@@ -75,7 +77,7 @@ func (w *world) open() {
 func (w *world) start() {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan struct{})
-	s := New(Options{Vault: w.vault, Now: func() time.Time { w.reads.Add(1); return w.now() }, Log: slog.New(slog.DiscardHandler)})
+	s := New(Options{Vault: w.vault, Now: func() time.Time { w.reads.Add(1); return w.now() }, Log: slog.New(slog.DiscardHandler), Heartbeat: func() time.Duration { return w.heartbeat }})
 	go func() {
 		defer close(done)
 		if err := s.Run(ctx); err != nil {

@@ -19,16 +19,19 @@ type Options struct {
 	Vault *vault.Vault
 	Now   func() time.Time
 	Log   *slog.Logger
+	// Heartbeat is how often the owners' rules are looked at unasked; nil or 0 = never.
+	Heartbeat func() time.Duration
 }
 
 // Scheduler fires jobs.
 type Scheduler struct {
-	vault   *vault.Vault
-	now     func() time.Time
-	log     *slog.Logger
-	started time.Time // what was due before was missed because the program was not there
-	held    bool
-	told    bool // that it is held
+	vault     *vault.Vault
+	now       func() time.Time
+	log       *slog.Logger
+	heartbeat func() time.Duration
+	started   time.Time // what was due before was missed because the program was not there
+	held      bool
+	told      bool // that it is held
 }
 
 // longestSleep bounds each wait: clocks jump and machines sleep without telling.
@@ -42,7 +45,7 @@ const tolerated = 24 * time.Hour
 
 // New makes a scheduler. It counts as started now: what was due earlier was missed while the program was off.
 func New(opt Options) *Scheduler {
-	return &Scheduler{vault: opt.Vault, now: opt.Now, log: opt.Log, started: opt.Now(), held: opt.Vault.Behind() > tolerated}
+	return &Scheduler{vault: opt.Vault, now: opt.Now, log: opt.Log, heartbeat: opt.Heartbeat, started: opt.Now(), held: opt.Vault.Behind() > tolerated}
 }
 
 // Run fires jobs until ctx ends.
@@ -91,6 +94,12 @@ func (s *Scheduler) pass(ctx context.Context) (time.Time, error) {
 	expiry, err := s.vault.NextExpiry(ctx)
 	if err == nil && !expiry.IsZero() && (next.IsZero() || expiry.Before(next)) {
 		next = expiry
+	}
+	for _, more := range []func(context.Context) (time.Time, error){s.beat, s.vault.Release} {
+		at, broken := more(ctx)
+		if err = errors.Join(err, broken); broken == nil && !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
 	}
 	if failed != nil {
 		next = time.Time{} // it is due already, and trying again at once would help nothing
@@ -144,6 +153,19 @@ func (s *Scheduler) hold(ctx context.Context) (bool, error) {
 
 // fire decides what a due job does and commits it.
 func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
+	if j.Kind == vault.Do {
+		until, err := s.vault.QuietUntil(ctx, j.Person)
+		if err != nil {
+			return err
+		}
+		if !until.IsZero() {
+			err := s.vault.HoldJob(ctx, j, until)
+			if errors.Is(err, vault.ErrNotFound) {
+				return nil
+			}
+			return err
+		}
+	}
 	f, broken := s.plan(j, s.now())
 	if f.Skip == "" && j.Kind == vault.Do {
 		open, err := s.vault.OpenRunOf(ctx, j.ID)
@@ -156,13 +178,23 @@ func (s *Scheduler) fire(ctx context.Context, j vault.Job) error {
 	}
 	f.Words = fmt.Sprintf("Reminder %d: %s", j.ID, j.Text)
 	f.Buttons = buttons(j.ID, f.Due)
+	if f.Skip == "" && j.IsBrief() {
+		f.Spoken, f.Buttons = true, nil
+		var err error
+		if f.Words, err = s.brief(ctx, j); err != nil {
+			return err
+		}
+		if f.Words == "" {
+			f.Skip = nothingToTell
+		}
+	}
 	err := s.vault.Fire(ctx, j, f)
 	if errors.Is(err, vault.ErrNotFound) {
 		return nil // changed or cancelled meanwhile: the next pass sees what it is now
 	}
 	if err == nil && broken != nil {
 		s.log.Error("cannot read a job's recurrence", "job", j.ID, "error", broken)
-		err = s.vault.Tell(ctx, fmt.Sprintf("job-ends:%d@%d", j.ID, f.Due.UnixMilli()),
+		err = s.vault.TellLater(ctx, fmt.Sprintf("job-ends:%d@%d", j.ID, f.Due.UnixMilli()),
 			fmt.Sprintf("I cannot read any more when number %d (%s) is to come again, so this was its last time. Please set it again.", j.ID, j.Text))
 	}
 	return err
@@ -175,6 +207,9 @@ const keepMissed = 200
 // its last time.
 func (s *Scheduler) plan(j vault.Job, now time.Time) (f vault.Firing, err error) {
 	f.Due = j.Next
+	if !j.Held.IsZero() {
+		j.Missed = "once" // the night was no fault of the job's, and one morning needs one run of it
+	}
 	if j.Spec != "" {
 		f, err = passed(j, now)
 	}

@@ -36,6 +36,8 @@ type Call struct {
 	Zone         *time.Location
 	Message      int64    // the newest message of the run; 0 when none began it
 	Origin       string   // whose words are in the run besides the person's own, e.g. "forwarded from Eve"; "" = nobody's
+	Job          int64    // the job that began the run; 0 = none did
+	Unasked      bool     // nobody wrote: a job or the clock began the run
 	Chain        int      // how many wake-ups in a row led to this run
 	Words        []string // what the person wrote in this run, oldest first
 }

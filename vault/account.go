@@ -59,7 +59,7 @@ func (t *Tx) adopt(gateway, account string) (int, error) {
 	if len(parts) == 1 {
 		words = fmt.Sprintf("Another account is used now, and a message that was still to be sent by the one before was not: %q. `hearth outbox` lists it.", clip(parts[0].Text, 120))
 	}
-	if err := t.tellBeside(gateway, "", words); err != nil && !errors.Is(err, ErrNotFound) {
+	if err := t.tellBeside(gateway, "", words, false); err != nil && !errors.Is(err, ErrNotFound) {
 		return 0, err
 	}
 	return len(parts), nil

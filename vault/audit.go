@@ -79,7 +79,7 @@ func (t *Tx) mend(s suspect) error {
 		return err
 	}
 	to := r.To
-	if local(to.Gateway) && r.Trigger == "job" {
+	if local(to.Gateway) && r.Trigger != "message" {
 		if to, err = t.v.privateAddress(t.ctx, t.tx, r.Person); err != nil {
 			return err
 		}

@@ -40,6 +40,7 @@ type Call struct {
 	State          CallState
 	Result         string // what the model is told
 	Receipt        string // what a person is told: the program's own words about what it stored or did
+	Silent         bool   // the run was to end with it, without a word
 	Started, Ended time.Time
 	Ask            *Question // on SaveStep: the question that this call raises
 }
@@ -58,10 +59,10 @@ func CallHash(tool, args string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-const callColumns = `id, run_id, step, i, tool, args, hash, effect, state, result, receipt, started, ended`
+const callColumns = `id, run_id, step, i, tool, args, hash, effect, state, result, receipt, silent, started, ended`
 
 func scanCall(s scanner) (c Call, err error) {
-	err = s.Scan(&c.ID, &c.Run, &c.Step, &c.I, &c.Tool, &c.Args, &c.Hash, &c.Effect, &c.State, &c.Result, &c.Receipt, instant{&c.Started}, instant{&c.Ended})
+	err = s.Scan(&c.ID, &c.Run, &c.Step, &c.I, &c.Tool, &c.Args, &c.Hash, &c.Effect, &c.State, &c.Result, &c.Receipt, &c.Silent, instant{&c.Started}, instant{&c.Ended})
 	return c, err
 }
 
@@ -116,8 +117,8 @@ func (v *Vault) FinishCall(ctx context.Context, c Call) error {
 		if _, err := t.running(c.Run); err != nil {
 			stopped = err
 		}
-		_, err := t.exec(`UPDATE call SET state = ?, result = ?, receipt = ?, ended = ? WHERE id = ? AND ended IS NULL OR id = ? AND state = 'unknown'`,
-			c.State, c.Result, c.Receipt, t.now.UnixMilli(), c.ID, c.ID)
+		_, err := t.exec(`UPDATE call SET state = ?, result = ?, receipt = ?, silent = ?, ended = ? WHERE id = ? AND ended IS NULL OR id = ? AND state = 'unknown'`,
+			c.State, c.Result, c.Receipt, c.Silent, t.now.UnixMilli(), c.ID, c.ID)
 		return err
 	})
 	if err == nil {

@@ -40,6 +40,7 @@ type Job struct {
 	Zone             string    // IANA; its wall clock decides
 	Missed           string    // once, skip or all
 	Next             time.Time // zero = nothing more to come
+	Held             time.Time // it is due, and waits until this for the end of its person's quiet hours; zero = it does not
 	State            JobState
 	LastDue          time.Time
 	LastResult       string
@@ -48,12 +49,12 @@ type Job struct {
 	Created, Changed time.Time
 }
 
-const jobColumns = `id, coalesce(key, ''), kind, person_id, conversation_id, gateway, account, chat, thread, text, spec, words, zone, missed, next, state, last_due, last_result, fired, chain,
+const jobColumns = `id, coalesce(key, ''), kind, person_id, conversation_id, gateway, account, chat, thread, text, spec, words, zone, missed, next, held, state, last_due, last_result, fired, chain,
 	created_by_run, created, changed`
 
 func scanJob(s scanner) (j Job, err error) {
 	err = s.Scan(&j.ID, &j.Key, &j.Kind, null[int64]{&j.Person}, &j.Conversation, &j.To.Gateway, &j.To.Account, &j.To.Chat, &j.To.Thread, &j.Text, &j.Spec, &j.Words, &j.Zone, &j.Missed,
-		instant{&j.Next}, &j.State, instant{&j.LastDue}, &j.LastResult, &j.Fired, &j.Chain, null[int64]{&j.CreatedByRun}, instant{&j.Created}, instant{&j.Changed})
+		instant{&j.Next}, instant{&j.Held}, &j.State, instant{&j.LastDue}, &j.LastResult, &j.Fired, &j.Chain, null[int64]{&j.CreatedByRun}, instant{&j.Created}, instant{&j.Changed})
 	return j, err
 }
 
@@ -82,6 +83,7 @@ func (t *Tx) AddJob(j Job) (Job, error) {
 	if open >= maxJobs {
 		return j, ErrTooManyJobs
 	}
+	j.asBrief()
 	if j.Missed == "" {
 		j.Missed = *t.v.missed.Load()
 	}
@@ -122,9 +124,10 @@ func (t *Tx) ChangeJob(number int64, by Person, when *Reschedule, words string) 
 	}
 	if words != "" {
 		j.Text = words
+		j.asBrief()
 	}
-	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, spec = ?, words = ?, zone = ?, text = ?, state = ?, changed = ? WHERE id = ? RETURNING `+jobColumns,
-		millis(j.Next), j.Spec, j.Words, j.Zone, j.Text, j.State, t.now.UnixMilli(), number)
+	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, held = NULL, kind = ?, spec = ?, words = ?, zone = ?, text = ?, state = ?, changed = ? WHERE id = ? RETURNING `+jobColumns,
+		millis(j.Next), j.Kind, j.Spec, j.Words, j.Zone, j.Text, j.State, t.now.UnixMilli(), number)
 }
 
 // CancelJob ends an open job. ErrNotFound: it is none of this person's, or ended.
@@ -133,7 +136,7 @@ func (t *Tx) CancelJob(number int64, by Person) (Job, error) {
 	if err != nil {
 		return j, err
 	}
-	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = NULL, state = 'cancelled', last_result = ?, changed = ? WHERE id = ? RETURNING `+jobColumns, "cancelled by "+by.Name, t.now.UnixMilli(), j.ID)
+	return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = NULL, held = NULL, state = 'cancelled', last_result = ?, changed = ? WHERE id = ? RETURNING `+jobColumns, "cancelled by "+by.Name, t.now.UnixMilli(), j.ID)
 }
 
 // SnoozeJob says a job once more at an instant, which words stand for. A recurring one keeps its rhythm: a one-off copy is
@@ -144,7 +147,7 @@ func (t *Tx) SnoozeJob(number int64, by Person, at time.Time, words, key string)
 		return j, err
 	}
 	if j.Spec == "" {
-		return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, words = ?, state = 'waiting', changed = ? WHERE id = ? RETURNING `+jobColumns, at.UnixMilli(), words, t.now.UnixMilli(), number)
+		return one(t.ctx, t.tx, scanJob, `UPDATE job SET next = ?, held = NULL, words = ?, state = 'waiting', changed = ? WHERE id = ? RETURNING `+jobColumns, at.UnixMilli(), words, t.now.UnixMilli(), number)
 	}
 	j.Key, j.Spec, j.Next, j.Words = key, "", at, words
 	return t.AddJob(j)
@@ -184,15 +187,33 @@ func (v *Vault) Job(ctx context.Context, number int64) (Job, error) {
 	return one(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = ?`, number)
 }
 
-// DueJobs gives the jobs whose time has come, earliest first.
+// DueJobs gives the jobs whose time has come, earliest first, without those that are held.
 func (v *Vault) DueJobs(ctx context.Context, limit int) ([]Job, error) {
-	return collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE next IS NOT NULL AND state IN ('waiting','firing') AND next <= ? ORDER BY next LIMIT ?`, v.now().UnixMilli(), limit)
+	due, err := collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE next IS NOT NULL AND held IS NULL AND state IN ('waiting','firing') AND next <= ? ORDER BY next LIMIT ?`, v.now().UnixMilli(), limit)
+	if err != nil || len(due) == limit {
+		return due, err
+	}
+	held, err := collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE held IS NOT NULL AND held <= ? AND next IS NOT NULL AND state IN ('waiting','firing') ORDER BY held LIMIT ?`, v.now().UnixMilli(), limit-len(due))
+	return append(due, held...), err
 }
 
-// NextDue is when the next job is due; zero when none is.
+// NextDue is when the next job is due, or held until; zero when none is.
 func (v *Vault) NextDue(ctx context.Context) (at time.Time, err error) {
-	return one(ctx, v.rdb, func(s scanner) (at time.Time, err error) { err = s.Scan(instant{&at}); return at, err },
-		`SELECT min(next) FROM job WHERE next IS NOT NULL AND state IN ('waiting','firing')`)
+	scan := func(s scanner) (at time.Time, err error) { err = s.Scan(instant{&at}); return at, err }
+	due, err := one(ctx, v.rdb, scan, `SELECT min(next) FROM job WHERE next IS NOT NULL AND held IS NULL AND state IN ('waiting','firing')`)
+	if err != nil {
+		return due, err
+	}
+	held, err := one(ctx, v.rdb, scan, `SELECT min(held) FROM job WHERE held IS NOT NULL AND next IS NOT NULL AND state IN ('waiting','firing')`)
+	return earlier(due, held), err
+}
+
+// earlier gives the earlier of two instants, of which zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // Firing is what becomes of a due job.
@@ -201,7 +222,8 @@ type Firing struct {
 	Next   time.Time   // the one after; zero = it has ended
 	Missed []time.Time // earlier instants that passed unseen and are only recorded
 	Skip   string      // set: it does not fire, for this reason; only recorded
-	Words  string      // Say: what is sent
+	Words  string      // what is sent, when it only speaks
+	Spoken bool        // it only speaks, though its kind is Do: no model is asked
 	Late   string      // why it comes late, when that is known
 	// Buttons stand under what is said, where the messenger has them.
 	Buttons []Button
@@ -229,7 +251,7 @@ func (v *Vault) Fire(ctx context.Context, j Job, f Firing) error {
 			if f.Next.IsZero() && j.State == JobWaiting {
 				state = JobDone
 			}
-			_, err := t.exec(`UPDATE job SET next = ?, state = ?, last_due = ?, last_result = ? WHERE id = ?`, millis(f.Next), state, f.Due.UnixMilli(), f.Skip, j.ID)
+			_, err := t.exec(`UPDATE job SET next = ?, held = NULL, state = ?, last_due = ?, last_result = ? WHERE id = ?`, millis(f.Next), state, f.Due.UnixMilli(), f.Skip, j.ID)
 			return err
 		}
 		run, fresh, err := t.fireRun(j, f)
@@ -241,10 +263,10 @@ func (v *Vault) Fire(ctx context.Context, j Job, f Firing) error {
 			state = JobFiring
 		}
 		if !fresh { // it has fired for this instant before: only the clock of the job moves on
-			_, err := t.exec(`UPDATE job SET next = ?, state = CASE WHEN ? THEN 'done' ELSE state END WHERE id = ?`, millis(f.Next), f.Next.IsZero(), j.ID)
+			_, err := t.exec(`UPDATE job SET next = ?, held = NULL, state = CASE WHEN ? THEN 'done' ELSE state END WHERE id = ?`, millis(f.Next), f.Next.IsZero(), j.ID)
 			return err
 		}
-		if _, err := t.exec(`UPDATE job SET next = ?, state = ?, last_due = ?, last_result = 'on its way', fired = fired + 1 WHERE id = ?`, millis(f.Next), state, f.Due.UnixMilli(), j.ID); err != nil {
+		if _, err := t.exec(`UPDATE job SET next = ?, held = NULL, state = ?, last_due = ?, last_result = 'on its way', fired = fired + 1 WHERE id = ?`, millis(f.Next), state, f.Due.UnixMilli(), j.ID); err != nil {
 			return err
 		}
 		return t.fired(j.ID, f.Due, run, "fired")
@@ -260,7 +282,7 @@ func (t *Tx) fired(job int64, due time.Time, run int64, result string) error {
 // fireRun makes the run of a due instant; fresh is false when there was one already.
 func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 	state, ended := Queued, any(nil)
-	if j.Kind == Say {
+	if j.Kind == Say || f.Spoken {
 		state, ended = Done, t.now.UnixMilli()
 	}
 	pos, err := t.nextPos()
@@ -277,7 +299,7 @@ func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
-	if err != nil || j.Kind != Say {
+	if err != nil || state == Queued {
 		return run, err == nil, err
 	}
 	to := j.To
@@ -286,7 +308,14 @@ func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 			return 0, false, err
 		}
 	}
-	if _, err := t.Post(Part{Key: FiringKey(j.ID, f.Due), Run: run, Job: j.ID, Conversation: j.Conversation, To: to, Class: Reminder, Text: f.Words, Due: f.Due, Late: f.Late, Buttons: f.Buttons}); err != nil {
+	p := Part{Key: FiringKey(j.ID, f.Due), Run: run, Job: j.ID, Conversation: j.Conversation, To: to, Class: Reminder, Text: f.Words, Due: f.Due, Late: f.Late, Buttons: f.Buttons}
+	if j.Kind == Say {
+		_, err = t.Post(p)
+	} else {
+		p.Class = Notice
+		err = t.postFirst(j.Person, p)
+	}
+	if err != nil {
 		return 0, false, err
 	}
 	return run, true, t.said(j.Conversation, run, to, f.Words)
@@ -295,6 +324,17 @@ func (t *Tx) fireRun(j Job, f Firing) (run int64, fresh bool, err error) {
 // OpenRunOf gives the run of a job that has not ended; 0 when there is none.
 func (v *Vault) OpenRunOf(ctx context.Context, job int64) (int64, error) {
 	return one(ctx, v.rdb, scanInt, `SELECT coalesce(max(id), 0) FROM run WHERE job_id = ? AND state IN ('queued','running','waiting')`, job)
+}
+
+// Unanswered counts the wake-ups that led to a job, with itself, which have spoken since a person last wrote in its
+// conversation. The run is one that has not spoken yet: it is not counted.
+func (v *Vault) Unanswered(ctx context.Context, job, run int64) (int, error) {
+	n, err := one(ctx, v.rdb, scanInt, `WITH RECURSIVE link(job, run, conversation, n) AS (
+			SELECT id, created_by_run, conversation_id, 0 FROM job WHERE id = ?1
+			UNION ALL SELECT j.id, j.created_by_run, l.conversation, l.n + 1 FROM link l JOIN run r ON r.id = l.run AND r.trigger = 'job' JOIN job j ON j.id = r.job_id WHERE l.n < 100)
+		SELECT count(DISTINCT o.run_id) FROM link l JOIN outbox o ON o.job_id = l.job AND o.class = 'answer' AND o.run_id != ?2
+		WHERE o.created > coalesce((SELECT m.received FROM message m WHERE m.conversation_id = l.conversation AND m.role = 'user' ORDER BY m.pos DESC LIMIT 1), 0)`, job, run)
+	return int(n), err
 }
 
 // Fires lists when a job fired or was missed, newest first.

@@ -212,8 +212,8 @@ func (v *Vault) gauges(ctx context.Context, q querier) (out []Sample, err error)
 		{count{0, 0, []string{NowOldest}, `SELECT coalesce(max(0, ? - min(queued)), 0) / 1000.0 FROM run WHERE state = 'queued'`}, []any{now}},
 		{count{0, 2, []string{NowParts}, `SELECT gateway, state, count(*) FROM outbox WHERE state IN ('waiting','sending') GROUP BY 1, 2`}, nil},
 		{count{0, 2, []string{NowParts}, `SELECT gateway, state, count(*) FROM outbox WHERE state IN ('unknown','failed') GROUP BY 1, 2`}, nil},
-		{count{0, 0, []string{NowOldestPart}, `SELECT coalesce(max(0, ? - min(created)), 0) / 1000.0 FROM outbox WHERE state IN ('waiting','sending')`}, []any{now}},
-		{count{0, 0, []string{NowJobs}, `SELECT count(*) FROM job INDEXED BY job_next WHERE next IS NOT NULL AND state IN ('waiting','firing')`}, nil},
+		{count{0, 0, []string{NowOldestPart}, `SELECT coalesce(max(0, ? - min(created)), 0) / 1000.0 FROM outbox WHERE state IN ('waiting','sending') AND held IS NULL`}, []any{now}},
+		{count{0, 0, []string{NowJobs}, `SELECT (SELECT count(*) FROM job INDEXED BY job_next WHERE next IS NOT NULL AND held IS NULL AND state IN ('waiting','firing')) + (SELECT count(*) FROM job WHERE held IS NOT NULL AND state IN ('waiting','firing'))`}, nil},
 		{count{0, 0, []string{NowApprovals}, `SELECT count(*) FROM approval WHERE state = 'open'`}, nil},
 	} {
 		found, err := collect(ctx, q, g.scan, g.query, g.args...)

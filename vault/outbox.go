@@ -41,6 +41,7 @@ type Part struct {
 	Late                                 string // why it comes after its time, as far as was known when it was queued
 	Attempts                             int
 	NextTry                              time.Time
+	Held                                 time.Time // until when it waits for quiet hours to end; zero = it does not
 	Error                                string
 	Created, Sent                        time.Time
 }
@@ -52,12 +53,12 @@ type Piece struct{ Text, Entities string }
 type Button struct{ Label, Data string }
 
 const partColumns = `id, run_id, job_id, approval_id, conversation_id, coalesce(key, ''), gateway, account, chat, thread, class, state, text, entities, buttons, outcome, reply_to, ref, stable, marked, due, late,
-	attempts, next_try, error, created, sent`
+	attempts, next_try, held, error, created, sent`
 
 func scanPart(s scanner) (p Part, err error) {
 	var buttons string
 	err = s.Scan(&p.ID, null[int64]{&p.Run}, null[int64]{&p.Job}, null[int64]{&p.Approval}, null[int64]{&p.Conversation}, &p.Key, &p.To.Gateway, &p.To.Account, &p.To.Chat, &p.To.Thread,
-		&p.Class, &p.State, &p.Text, &p.Entities, &buttons, &p.Outcome, &p.ReplyTo, &p.Ref, &p.Stable, &p.Marked, instant{&p.Due}, &p.Late, &p.Attempts, instant{&p.NextTry}, &p.Error, instant{&p.Created}, instant{&p.Sent})
+		&p.Class, &p.State, &p.Text, &p.Entities, &buttons, &p.Outcome, &p.ReplyTo, &p.Ref, &p.Stable, &p.Marked, instant{&p.Due}, &p.Late, &p.Attempts, instant{&p.NextTry}, instant{&p.Held}, &p.Error, instant{&p.Created}, instant{&p.Sent})
 	if err == nil && buttons != "" {
 		err = json.Unmarshal([]byte(buttons), &p.Buttons)
 	}
@@ -75,16 +76,16 @@ func (t *Tx) Post(p Part) (int64, error) {
 		}
 		buttons = string(b)
 	}
-	if p.Class != Status {
+	if p.Class != Status && p.Held.IsZero() {
 		if _, err := t.exec(`DELETE FROM outbox WHERE gateway = ? AND chat = ? AND state IN ('waiting','sending') AND class = 'progress' AND (state = 'waiting' OR attempts = 0)`, p.To.Gateway, p.To.Chat); err != nil {
 			return 0, err
 		}
 	}
-	number, err := one(t.ctx, t.tx, scanInt, `INSERT INTO outbox(key, run_id, job_id, approval_id, conversation_id, gateway, account, chat, thread, class, state, text, entities, buttons, reply_to, due, late, boot, live, created)
-		VALUES(?,?,?,?,?,?,?,?,?,?, CASE WHEN EXISTS (SELECT 1 FROM outbox o WHERE o.gateway = ? AND o.chat = ? AND o.state IN ('waiting','sending') AND o.class != 'progress') THEN 'waiting' ELSE 'sending' END,
-		?,?,?,?,?,?,?,?,?) ON CONFLICT(key) DO NOTHING RETURNING id`,
+	number, err := one(t.ctx, t.tx, scanInt, `INSERT INTO outbox(key, run_id, job_id, approval_id, conversation_id, gateway, account, chat, thread, class, state, text, entities, buttons, reply_to, due, late, held, boot, live, created)
+		VALUES(?,?,?,?,?,?,?,?,?,?, CASE WHEN ? OR EXISTS (SELECT 1 FROM outbox o WHERE o.gateway = ? AND o.chat = ? AND o.state IN ('waiting','sending') AND o.class != 'progress' AND o.held IS NULL) THEN 'waiting' ELSE 'sending' END,
+		?,?,?,?,?,?,?,?,?,?) ON CONFLICT(key) DO NOTHING RETURNING id`,
 		text(p.Key), id(p.Run), id(p.Job), id(p.Approval), id(p.Conversation), p.To.Gateway, p.To.Account, p.To.Chat, p.To.Thread, p.Class,
-		p.To.Gateway, p.To.Chat, p.Text, p.Entities, buttons, p.ReplyTo, millis(p.Due), p.Late, t.v.boot, p.Class == Status, t.now.UnixMilli())
+		!p.Held.IsZero(), p.To.Gateway, p.To.Chat, p.Text, p.Entities, buttons, p.ReplyTo, millis(p.Due), p.Late, millis(p.Held), t.v.boot, p.Class == Status, t.now.UnixMilli())
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}
@@ -106,14 +107,22 @@ func (v *Vault) Tell(ctx context.Context, key, words string) error {
 }
 
 // Tell queues a notice to the first owner; nothing happens before there is one. The same key tells once.
-func (t *Tx) Tell(key, words string) error { return t.tellBeside("", key, words) }
+func (t *Tx) Tell(key, words string) error { return t.tellBeside("", key, words, false) }
+
+// TellLater queues a notice to the first owner that can wait for the end of the quiet hours. The same key tells once.
+func (v *Vault) TellLater(ctx context.Context, key, words string) error {
+	return v.write(ctx, "tell", durable, func(t *Tx) error { return t.TellLater(key, words) })
+}
+
+// TellLater is Tell for what can wait for the end of the owner's quiet hours.
+func (t *Tx) TellLater(key, words string) error { return t.tellBeside("", key, words, true) }
 
 // TellBeside is Tell by another gateway than the one that is in trouble: a messenger, else the terminal.
 func (v *Vault) TellBeside(ctx context.Context, gateway, key, words string) error {
-	return v.write(ctx, "tell", durable, func(t *Tx) error { return t.tellBeside(gateway, key, words) })
+	return v.write(ctx, "tell", durable, func(t *Tx) error { return t.tellBeside(gateway, key, words, false) })
 }
 
-func (t *Tx) tellBeside(gateway, key, words string) error {
+func (t *Tx) tellBeside(gateway, key, words string, later bool) error {
 	owner, err := firstOwner(t.ctx, t.tx)
 	if errors.Is(err, ErrNotFound) {
 		return nil
@@ -129,7 +138,11 @@ func (t *Tx) tellBeside(gateway, key, words string) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Post(Part{Key: key, Conversation: c.ID, To: to, Class: Notice, Text: words})
+	p := Part{Key: key, Conversation: c.ID, To: to, Class: Notice, Text: words}
+	if later {
+		return t.postFirst(owner.ID, p)
+	}
+	_, err = t.Post(p)
 	return err
 }
 
@@ -141,12 +154,12 @@ const longRest = 5 * time.Second
 func (v *Vault) Heads(ctx context.Context, gateway string) ([]Part, error) {
 	return collect(ctx, v.rdb, scanPart, `SELECT `+partColumns+` FROM outbox WHERE id IN
 		(SELECT coalesce(min(CASE WHEN rests = 1 AND state = 'waiting' AND next_try > ? THEN NULL ELSE id END), min(id))
-		FROM outbox WHERE gateway = ? AND state IN ('waiting','sending') GROUP BY chat) ORDER BY id`, v.now().Add(longRest).UnixMilli(), gateway)
+		FROM outbox WHERE gateway = ? AND state IN ('waiting','sending') AND held IS NULL GROUP BY chat) ORDER BY id`, v.now().Add(longRest).UnixMilli(), gateway)
 }
 
 // Lanes gives the gateways that have something unsent.
 func (v *Vault) Lanes(ctx context.Context) ([]string, error) {
-	return collect(ctx, v.rdb, scanString, `SELECT DISTINCT gateway FROM outbox WHERE state IN ('waiting','sending')`)
+	return collect(ctx, v.rdb, scanString, `SELECT DISTINCT gateway FROM outbox WHERE state IN ('waiting','sending') AND held IS NULL`)
 }
 
 // Sending commits that a part is about to be handed to the messenger, with the text it will have there. It must be called
@@ -165,6 +178,9 @@ func (v *Vault) Sending(ctx context.Context, p Part) error {
 func (v *Vault) Delivered(ctx context.Context, p Part, ref string) error {
 	return v.write(ctx, "sent", durability(p.Class != Status), func(t *Tx) error {
 		if _, err := t.exec(`UPDATE outbox SET state = 'sent', ref = ?, shown = CASE class WHEN 'progress' THEN ? ELSE '' END, sent = ?, error = '' WHERE id = ?`, ref, p.Text, t.now.UnixMilli(), p.ID); err != nil {
+			return err
+		}
+		if err := t.bundleDelivered(p, ref); err != nil {
 			return err
 		}
 		return t.jobDelivered(p)
@@ -264,6 +280,9 @@ func (t *Tx) deadLetter(p Part, reason string) error {
 	if err := t.jobUndeliverable(p, reason); err != nil {
 		return err
 	}
+	if err := t.bundleUndeliverable(p, reason); err != nil {
+		return err
+	}
 	owner, err := firstOwner(t.ctx, t.tx)
 	if errors.Is(err, ErrNotFound) {
 		return nil
@@ -275,7 +294,7 @@ func (t *Tx) deadLetter(p Part, reason string) error {
 	if err != nil || to.Gateway == p.To.Gateway && to.Chat == p.To.Chat {
 		return err // the chat that refuses is the very one we would tell
 	}
-	return t.Tell(fmt.Sprintf("failed:%d/%d", p.ID, p.Attempts), fmt.Sprintf("I could not deliver this (%s): %q. It is kept: `hearth outbox retry %d` tries again.", reason, clip(p.Text, 120), p.ID))
+	return t.TellLater(fmt.Sprintf("failed:%d/%d", p.ID, p.Attempts), fmt.Sprintf("I could not deliver this (%s): %q. It is kept: `hearth outbox retry %d` tries again.", reason, clip(p.Text, 120), p.ID))
 }
 
 // Split replaces a part that is too long for its messenger by several, in its place in the lane. The first keeps the
@@ -283,7 +302,7 @@ func (t *Tx) deadLetter(p Part, reason string) error {
 func (v *Vault) Split(ctx context.Context, p Part, pieces []Piece) error {
 	return v.write(ctx, "split", durable, func(t *Tx) error {
 		// Later parts of the lane move behind the new ones by being inserted again.
-		later, err := collect(t.ctx, t.tx, scanPart, `SELECT `+partColumns+` FROM outbox WHERE gateway = ? AND chat = ? AND id > ? AND state = 'waiting' ORDER BY id`, p.To.Gateway, p.To.Chat, p.ID)
+		later, err := collect(t.ctx, t.tx, scanPart, `SELECT `+partColumns+` FROM outbox WHERE gateway = ? AND chat = ? AND id > ? AND state = 'waiting' AND held IS NULL ORDER BY id`, p.To.Gateway, p.To.Chat, p.ID)
 		if err != nil {
 			return err
 		}
@@ -354,7 +373,11 @@ func (v *Vault) DropPart(ctx context.Context, number int64) error {
 		if err := t.closeAsked(number); err != nil {
 			return err
 		}
-		return t.jobUndeliverable(p, "given up by a person")
+		const why = "given up by a person"
+		if _, err := t.exec(`UPDATE outbox SET state = 'dropped', error = ? WHERE bundle = ? AND state IN ('waiting','failed')`, why, p.ID); err != nil {
+			return err
+		}
+		return t.jobUndeliverable(p, why)
 	})
 }
 

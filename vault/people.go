@@ -330,6 +330,8 @@ func (v *Vault) Stranger(ctx context.Context, in Inbound, line string) error {
 
 // SetZone records the time zone a person lives in now.
 func (t *Tx) SetZone(person int64, zone string) error {
-	_, err := t.exec(`UPDATE person SET zone = ? WHERE id = ?`, zone, person)
-	return err
+	if _, err := t.exec(`UPDATE person SET zone = ? WHERE id = ?`, zone, person); err != nil {
+		return err
+	}
+	return t.rehold()
 }

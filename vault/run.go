@@ -118,10 +118,15 @@ func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
 const longestWait = time.Hour
 
 func (v *Vault) nextRun(ctx context.Context, q querier) (int64, error) {
+	asleep, err := v.asleep(ctx, q)
+	if err != nil {
+		return 0, err
+	}
 	number, err := one(ctx, q, scanInt, `SELECT r.id FROM run r WHERE r.state = 'queued' AND (r.ready_at <= ?1 OR r.ready_at > ?1 + ?2)
+		AND NOT (r.trigger != 'message' AND r.steps = 0 AND r.person_id IN (SELECT value FROM json_each(?4)))
 		AND NOT EXISTS (SELECT 1 FROM run a WHERE a.conversation_id = r.conversation_id AND a.state = 'running')
 		AND NOT EXISTS (SELECT 1 FROM run b WHERE b.conversation_id = r.conversation_id AND b.state = 'queued' AND b.priority = r.priority AND b.id < r.id)
-		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?3) ORDER BY r.priority DESC, r.id LIMIT 1`, v.now().UnixMilli(), longestWait.Milliseconds(), settingPaused)
+		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?3) ORDER BY r.priority DESC, r.id LIMIT 1`, v.now().UnixMilli(), longestWait.Milliseconds(), settingPaused, asleep)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}
@@ -227,13 +232,13 @@ func (t *Tx) endRun(r Run, end Ending) error {
 			class = Answer
 		}
 		to := r.To
-		if local(to.Gateway) && r.Trigger == "job" {
+		if local(to.Gateway) && r.Trigger != "message" {
 			var err error
 			if to, err = t.v.privateAddress(t.ctx, t.tx, r.Person); err != nil {
 				return err
 			}
 		}
-		if _, err := t.Post(Part{Key: fmt.Sprintf("reply:%d", r.ID), Run: r.ID, Job: r.Job, Conversation: r.Conversation, To: to, Class: class, Text: end.Reply, Due: r.Due}); err != nil {
+		if err := t.postReply(r, Part{Key: fmt.Sprintf("reply:%d", r.ID), Run: r.ID, Job: r.Job, Conversation: r.Conversation, To: to, Class: class, Text: end.Reply, Due: r.Due}); err != nil {
 			return err
 		}
 		if err := t.said(r.Conversation, r.ID, to, end.Reply); err != nil {

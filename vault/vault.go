@@ -101,6 +101,7 @@ type Vault struct {
 	behind  time.Duration
 	unclean bool
 	missed  atomic.Pointer[string] // what new jobs do about missed instants
+	quiet   atomic.Pointer[Quiet]  // see quiet.go
 	flushed atomic.Int64           // commits that were flushed to the disk
 	leisure leisure
 	strain  atomic.Pointer[FullError]    // see space.go

@@ -14,9 +14,6 @@ func cmdCheck(_ context.Context, in *invocation) error {
 	for _, w := range cfg.Warnings() {
 		fmt.Fprintln(in.err, in.redact(sentenceOf(w)))
 	}
-	for _, w := range unsupported(cfg) {
-		fmt.Fprintln(in.err, in.redact(w))
-	}
 	path, found := cfg.File()
 	if !found {
 		return say(in.out, "There is no configuration at %s, so the defaults hold: they are fine.", path)

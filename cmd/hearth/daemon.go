@@ -51,7 +51,7 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 	api := &api{service: a.service, agent: a, metrics: metrics, log: log.Logger}
 	path, _ := cfg.File()
 	log.Info("hearth is starting", "version", programVersion(), "config", path, "vault", a.vault.Path(), "socket", socket, "zone", cfg.Timezone)
-	for _, w := range append(cfg.Warnings(), unsupported(cfg)...) {
+	for _, w := range cfg.Warnings() {
 		log.Warn("about the configuration", "what", w)
 	}
 	if a.vault.Unclean() {

@@ -202,9 +202,6 @@ func configChecks(cfg *config.Config) []checkRow {
 	for _, w := range cfg.Warnings() {
 		out = append(out, checkRow{"config", uneasy, w, "Nothing stops because of it."})
 	}
-	for _, w := range unsupported(cfg) {
-		out = append(out, checkRow{"config", uneasy, w, "Nothing stops because of it."})
-	}
 	zones := []string{cfg.Timezone}
 	for _, p := range cfg.People {
 		if p.Timezone != "" {

@@ -184,15 +184,3 @@ func modelChecks(ctx context.Context, cfg *config.Config) []checkRow {
 	}
 	return out
 }
-
-// unsupported are sentences about settings for what this version has not got.
-func unsupported(cfg *config.Config) []string {
-	var out []string
-	if cfg.IsSet("scheduler.quiet_hours") {
-		out = append(out, "scheduler.quiet_hours is set, and this version does not keep them yet: follow-ups may speak at night.")
-	}
-	if cfg.Scheduler.Heartbeat > 0 {
-		out = append(out, "scheduler.heartbeat is set, and this version has none yet: it stays off.")
-	}
-	return out
-}

@@ -59,11 +59,14 @@ func (r *reloading) use(ctx context.Context, c *config.Config) {
 	}
 	a.bot.take(ctx, c)
 	a.vault.MissedPolicy(c.Scheduler.Missed)
+	if err := a.quietHours(ctx); err != nil {
+		a.log.Error("cannot take up the quiet hours", "error", err)
+	}
 	a.brain.Configure(a.brainSettings(ctx, c))
 	a.vault.Wake()
 	a.log.Info("new settings are in use", "changes", changes)
 	later := afterRestart(changes)
-	for _, w := range append(c.Warnings(), unsupported(c)...) {
+	for _, w := range c.Warnings() {
 		a.log.Warn("about the configuration", "what", w)
 	}
 	if len(later) == 0 {

@@ -124,7 +124,7 @@ func (a *agent) tellSnapshotFailed(ctx context.Context, cause error) {
 		if err != nil || known != "" {
 			return err
 		}
-		return errors.Join(t.Tell("", words), t.Set(settingSnapshotFailed, t.Now().Format(time.RFC3339)))
+		return errors.Join(t.TellLater("", words), t.Set(settingSnapshotFailed, t.Now().Format(time.RFC3339)))
 	})
 	if err != nil {
 		a.log.Error("cannot tell the owner that snapshots fail", "error", err)

@@ -16,7 +16,9 @@ import (
 	"hearth/gateways/terminal"
 	"hearth/gateways/whatsapp"
 	"hearth/scheduler"
+	"hearth/scheduler/when"
 	"hearth/skills"
+	"hearth/vault"
 )
 
 // Here, and only here, the settings become values that the parts are handed.
@@ -42,6 +44,9 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	a.tools = set
 	now, log := a.clock.now, a.log.Logger
 	a.service = &service{vault: a.vault, now: now, zone: a.zone, model: configuredModel(cfg), mask: a.redact, parts: a}
+	if err := a.quietHours(ctx); err != nil {
+		return err
+	}
 	a.terminal = terminal.New(terminal.Options{Now: now, Attached: func() { a.outbox.Nudge(terminal.Name) }})
 	a.inbox = inbox.New(inbox.Options{
 		Vault: a.vault, Now: now, Log: log,
@@ -68,7 +73,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	}
 	a.outbox = outbox.New(outbox.Options{Vault: a.vault, Gateways: a.gateways, Now: now, Log: log, Mask: a.redact})
 	a.brain = brain.New(brain.Options{Vault: a.vault, Tools: set, Now: now, Log: log, Hook: crash.brain()}, a.brainSettings(ctx, cfg))
-	a.scheduler = scheduler.New(scheduler.Options{Vault: a.vault, Now: now, Log: log})
+	a.scheduler = scheduler.New(scheduler.Options{Vault: a.vault, Now: now, Log: log, Heartbeat: func() time.Duration { return a.cfg.Load().Scheduler.Heartbeat }})
 	for _, g := range a.gateways {
 		a.parts = append(a.parts, &part{name: "gateway " + g.Name(), run: func(ctx context.Context) error { return g.Receive(ctx, a.inbox.Accept) }})
 	}
@@ -130,4 +135,14 @@ func (a *agent) gatewayStatus() []inbox.GatewayStatus {
 		out = append(out, inbox.GatewayStatus{Name: g.Name, OK: g.Error == "", Detail: strings.TrimSpace(g.State + " " + string(g.Error))})
 	}
 	return out
+}
+
+// quietHours hands the vault the hours of the configuration, which go by each person's own clock.
+func (a *agent) quietHours(ctx context.Context) error {
+	hours := a.cfg.Load().Scheduler.QuietHours
+	if hours.Off() {
+		return a.vault.QuietHours(ctx, nil)
+	}
+	quiet := when.Quiet{From: hours.From, To: hours.To}
+	return a.vault.QuietHours(ctx, func(p vault.Person, at time.Time) time.Time { return quiet.Until(at.In(a.service.zoneOf(p))) })
 }

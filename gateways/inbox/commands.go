@@ -35,7 +35,7 @@ func table() []command {
 		{name: "model", looks: true, args: "[NAME]", about: "shows the models, or switches to one", world: true, do: model},
 		{name: "cost", looks: true, about: "what today and this month have cost", do: cost},
 		{name: "runs", looks: true, about: "what I did last", do: runs},
-		{name: "remind", args: "WHEN, TEXT", about: "reminds you, for example /remind tomorrow at 9, call mum", do: remind},
+		{name: "remind", args: "WHEN, TEXT", about: "reminds you, for example /remind tomorrow at 9, call mum; /remind every day at 8, brief tells what is due, blocked or waiting", do: remind},
 		{name: "jobs", looks: true, about: "lists your reminders and follow-ups", do: jobs},
 		{name: "cancel", args: "N", about: "cancels reminder N", do: cancel},
 		{name: "snooze", args: "N WHEN", about: "says reminder N again later, for example /snooze 7 20 minutes", do: snooze},

@@ -60,7 +60,7 @@ func TestHelpShowsWhatOneCanUse(t *testing.T) {
 			t.Errorf("a member is told of %s", owners)
 		}
 	}
-	if !strings.Contains(got, "\n/remind WHEN, TEXT – reminds you, for example /remind tomorrow at 9, call mum\n") {
+	if !strings.Contains(got, "\n/remind WHEN, TEXT – reminds you, for example /remind tomorrow at 9, call mum; /remind every day at 8, brief tells what is due, blocked or waiting\n") {
 		t.Errorf("/help: %q", got)
 	}
 }

@@ -139,6 +139,7 @@ CREATE TABLE call (
   state   TEXT NOT NULL CHECK (state IN ('proposed','waiting','approved','started','done','failed','denied','unknown','dropped')),
   result  TEXT NOT NULL DEFAULT '',
   receipt TEXT NOT NULL DEFAULT '',            -- what the program did, in its own words
+  silent  INTEGER NOT NULL DEFAULT 0,          -- 1 = with it the run was to end without a word
   started INTEGER, ended INTEGER,
   UNIQUE (run_id, step, i)
 );
@@ -202,8 +203,12 @@ CREATE TABLE outbox (
   told    INTEGER,                             -- the owner was told that it failed
   shown   TEXT NOT NULL DEFAULT '',            -- progress: what the messenger shows of it by now
   live    INTEGER NOT NULL DEFAULT 0,          -- progress: 1 = it may still change, 2 = only to its last words, 0 = over
+  held    INTEGER,                             -- waits for the end of its person's quiet hours, and stands in no lane until then
+  bundle  INTEGER,                             -- the part in whose text it goes out
   created INTEGER NOT NULL, sent INTEGER
 );
+CREATE INDEX outbox_held ON outbox(held) WHERE held IS NOT NULL;
+CREATE INDEX outbox_bundle ON outbox(bundle) WHERE bundle IS NOT NULL;
 CREATE INDEX outbox_lane ON outbox(gateway, chat, id) WHERE state IN ('waiting','sending');
 CREATE INDEX outbox_dead ON outbox(gateway, state) WHERE state IN ('unknown','failed');
 CREATE INDEX outbox_run ON outbox(run_id);
@@ -225,6 +230,7 @@ CREATE TABLE job (
   zone    TEXT NOT NULL,
   missed  TEXT NOT NULL DEFAULT 'once' CHECK (missed IN ('once','skip','all')),
   next    INTEGER,                             -- null = nothing more to come
+  held    INTEGER,                             -- due, and waits for the end of its person's quiet hours
   state   TEXT NOT NULL CHECK (state IN ('waiting','firing','paused','done','cancelled','failed')),
   last_due INTEGER, last_result TEXT NOT NULL DEFAULT '',
   fired   INTEGER NOT NULL DEFAULT 0,
@@ -232,7 +238,8 @@ CREATE TABLE job (
   created_by_run INTEGER,
   created INTEGER NOT NULL, changed INTEGER NOT NULL
 );
-CREATE INDEX job_next ON job(next) WHERE next IS NOT NULL AND state IN ('waiting','firing');
+CREATE INDEX job_next ON job(next) WHERE next IS NOT NULL AND held IS NULL AND state IN ('waiting','firing');
+CREATE INDEX job_held ON job(held) WHERE held IS NOT NULL;
 CREATE INDEX job_person ON job(person_id, state, next);
 -- One row a firing, and one for each instant that was missed.
 CREATE TABLE fire (
