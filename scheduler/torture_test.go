@@ -266,6 +266,9 @@ func (w *world) verifyWakeUps(jobs []vault.Job, gaps []gap, zone *time.Location,
 		if fired != now.Fired || fired != len(of[j.ID]) {
 			w.t.Errorf("job %d: %d firings, counted %d, %d runs", j.ID, fired, now.Fired, len(of[j.ID]))
 		}
+		if !now.Next.After(w.now()) {
+			w.t.Errorf("job %d (%s) is %s and stands at %s", j.ID, j.Spec, now.State, now.Next)
+		}
 		want := 0
 		for d, ok, err := when.Next(j.Spec, zone, start); ok && d.Before(now.Next); d, ok, err = when.Next(j.Spec, zone, d) {
 			w.must(err)
