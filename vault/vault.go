@@ -176,8 +176,7 @@ func (v *Vault) open(ctx context.Context) error {
 	}
 	v.rdb = readers{rdb, v}
 	v.rdb.SetMaxOpenConns(4)
-	v.rdb.SetMaxIdleConns(2)
-	v.rdb.SetConnMaxIdleTime(5 * time.Second) // each holds up to 2 MB of pages
+	v.rdb.SetMaxIdleConns(keptReaders)
 	if err := v.recover(ctx); err != nil {
 		return damaged(path, err)
 	}

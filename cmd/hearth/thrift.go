@@ -23,6 +23,9 @@ func (a *agent) thrift(ctx context.Context) error {
 		case <-woken:
 			timer.Reset(quietTime)
 		case <-timer.C:
+			if err := a.vault.Shrink(ctx); err != nil && ctx.Err() == nil {
+				a.log.Debug("cannot give back memory of the vault", "error", err)
+			}
 			debug.FreeOSMemory()
 			trimHeaps()
 			unmapIdleCode()
