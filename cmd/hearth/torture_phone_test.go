@@ -131,12 +131,16 @@ func steps(key string) []reply {
 func (w *ordeal) think(p prompt) reply {
 	at, key := -1, ""
 	for i, m := range p.Messages {
-		if found := taskWords.FindStringSubmatch(m.Content); m.Role == "user" && found != nil {
-			at, key = i, found[1]
+		if m.Role != "user" {
+			continue
+		}
+		at, key = i, ""
+		if found := taskWords.FindAllStringSubmatch(m.Content, -1); found != nil {
+			key = found[len(found)-1][1]
 		}
 	}
-	if at < 0 {
-		return words("I see no task.")
+	if key == "" {
+		return words("What is it?")
 	}
 	results := 0
 	for _, m := range p.Messages[at:] {
@@ -167,8 +171,8 @@ func (w *ordeal) say(batch int) {
 	for n, who := range w.people {
 		t := task{fmt.Sprintf("K%dx%d", batch, n), who}
 		w.tasks = append(w.tasks, t)
+		w.api.Say(who, "please") // mostly one thought with what follows, and answered by itself when a cut comes between
 		w.api.Say(who, "do task "+t.key)
-		w.api.Say(who, "please") // belongs to it
 	}
 }
 
@@ -223,7 +227,7 @@ func (w *ordeal) attend() {
 			if w.shown[key] == nil {
 				w.shown[key] = map[string][]string{}
 			}
-			w.shown[key][kind] = append(w.shown[key][kind], m.Text)
+			w.shown[key][kind] = append(w.shown[key][kind], m.First)
 		}
 	}
 	for _, a := range w.pending { // a person looks whether it has arrived

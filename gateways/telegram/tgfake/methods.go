@@ -20,6 +20,7 @@ type Shown struct {
 	ReplyTo    int // 0 = none
 	PreviewOff bool
 	Edits      int
+	First      string // the text with which it was sent
 }
 
 // room is what the server knows of a chat.
@@ -140,7 +141,7 @@ func (s *Server) sendMessage(p map[string]string) (any, error) {
 			return nil, bad("message to be replied not found")
 		}
 	}
-	m.PreviewOff = previewOff(p)
+	m.PreviewOff, m.First = previewOff(p), m.Text
 	m.ID = s.newID(c)
 	c.shown = append(c.shown, m)
 	c.markup[m.ID] = json.RawMessage(p["reply_markup"])
