@@ -42,6 +42,49 @@ func (s *stuck) is() bool {
 	return s.set
 }
 
+// first remembers, for each chat, the message that was given back. Until it has come again nothing else of its chat is taken:
+// the library may still be at one that a connection of before has brought, and would get it in ahead.
+type first struct {
+	mu   sync.Mutex
+	back map[string]givenBack // by chat
+}
+
+type givenBack struct {
+	id    string
+	until time.Time // a message that the server does not bring again must not mute its chat for ever
+}
+
+// comeAgain is how long a message may take to come again.
+const comeAgain = 2 * time.Minute
+
+func (f *first) wait(chat, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.back == nil {
+		f.back = map[string]givenBack{}
+	}
+	if b, known := f.back[chat]; known && time.Now().Before(b.until) {
+		return // an earlier one is still to come
+	}
+	f.back[chat] = givenBack{id, time.Now().Add(comeAgain)}
+}
+
+// early reports whether another message of the chat has to come before.
+func (f *first) early(chat, id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b, known := f.back[chat]
+	return known && b.id != id && time.Now().Before(b.until)
+}
+
+func (f *first) taken(chat, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b, known := f.back[chat]; known && b.id == id {
+		delete(f.back, chat)
+	}
+}
+
 // poison counts the messages that broke the handler. One that does so again and again is put aside, or it would come for
 // ever.
 type poison struct {
@@ -79,10 +122,15 @@ func (l *life) handle(evt any) (handled bool) {
 	}
 	l.busy.RLock()
 	defer l.busy.RUnlock()
-	if l.ctx.Err() != nil || l.stuck.is() {
+	chat, id := m.Info.Chat.String(), m.Info.ID
+	if l.ctx.Err() != nil || l.stuck.is() || l.ahead.early(chat, id) {
 		return false
 	}
-	return l.offer(m)
+	handled = l.offer(m)
+	if handled {
+		l.ahead.taken(chat, id)
+	}
+	return handled
 }
 
 // offer hands a message to the vault until it is taken. The library handles one message at a time, so the order is kept while
@@ -98,7 +146,7 @@ func (l *life) offer(m *events.Message) bool {
 			return false
 		}
 		if time.Now().After(deadline) {
-			l.giveBack(err)
+			l.giveBack(m, err)
 			return false
 		}
 		l.g.opt.Log.Warn("cannot take a message; it is offered again", "error", err)
@@ -112,7 +160,8 @@ func (l *life) offer(m *events.Message) bool {
 }
 
 // giveBack has everything that is not acknowledged come again.
-func (l *life) giveBack(err error) {
+func (l *life) giveBack(m *events.Message, err error) {
+	l.ahead.wait(m.Info.Chat.String(), m.Info.ID)
 	if l.stuck.hit() {
 		l.signal(&redelivery{err})
 	}
@@ -130,10 +179,11 @@ func (l *life) broken(m *events.Message, why any) (handled bool) {
 			err = l.g.opt.Vault.Quarantine(l.ctx, Name, l.g.Account(), "handling it broke", raw)
 		}
 		if err == nil {
+			l.ahead.taken(m.Info.Chat.String(), m.Info.ID)
 			return true
 		}
 		l.g.opt.Log.Error("cannot put a message aside", "error", err)
 	}
-	l.giveBack(errors.New("handling a message broke"))
+	l.giveBack(m, errors.New("handling a message broke"))
 	return false
 }

@@ -48,6 +48,7 @@ type life struct {
 	away     time.Time // since when there is no line
 	poison   poison
 	stuck    stuck
+	ahead    first
 	beside   sync.WaitGroup
 	busy     sync.RWMutex // held for reading while a message is handled
 }

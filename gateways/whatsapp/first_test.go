@@ -1,0 +1,36 @@
+package whatsapp
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What was given back comes first again, whatever a connection of before still brings; and a message that never comes again
+// does not mute its chat.
+func TestWhatWasGivenBackComesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f first
+		if f.early("ann", "two") {
+			t.Error("nothing was given back, and a message is early")
+		}
+		f.wait("ann", "one")
+		f.wait("ann", "two") // given back as well, behind it
+		if !f.early("ann", "two") || f.early("ann", "one") || f.early("ben", "two") {
+			t.Error("not the first message of the chat is let in")
+		}
+		f.taken("ann", "two")
+		if !f.early("ann", "two") {
+			t.Error("another message ends the wait")
+		}
+		f.taken("ann", "one")
+		if f.early("ann", "two") {
+			t.Error("the wait goes on after the first has come")
+		}
+		f.wait("ann", "three")
+		time.Sleep(comeAgain)
+		if f.early("ann", "four") {
+			t.Error("a message that does not come again mutes its chat")
+		}
+	})
+}
