@@ -42,11 +42,15 @@ func gatewayLine(g GatewayStatus) string {
 	if !g.OK {
 		state = "not connected"
 	}
-	line := strings.ToUpper(gateways.Title(g.Name)[:1]) + gateways.Title(g.Name)[1:] + ": " + state
-	if g.Detail != "" {
-		line += " (" + oneLine(g.Detail, 200) + ")"
+	line := strings.ToUpper(gateways.Title(g.Name)[:1]) + gateways.Title(g.Name)[1:] + ": "
+	switch detail := oneLine(g.Detail, 200); {
+	case detail == "":
+		return line + state
+	case strings.HasPrefix(detail, state): // "connected as @somebody" says it already
+		return line + detail
+	default:
+		return line + state + " (" + detail + ")"
 	}
-	return line
 }
 
 // work counts what is going on: an owner in private sees the household's, others their own, a group its own.

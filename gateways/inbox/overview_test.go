@@ -78,7 +78,7 @@ func TestStatus(t *testing.T) {
 		return ModelSet{Names: []string{"home"}, InUse: "home", YAML: "home"}
 	}
 	w.opt.Gateways = func() []GatewayStatus {
-		return []GatewayStatus{{Name: "telegram", OK: true}, {Name: "whatsapp", Detail: "not linked\nyet"}, {Name: "terminal", OK: true}}
+		return []GatewayStatus{{Name: "telegram", OK: true}, {Name: "whatsapp", Detail: "not linked\nyet"}, {Name: "terminal", OK: true, Detail: "connected as nobody"}}
 	}
 	w.box = New(w.opt)
 	w.finish(ana, "before", "m", 1200, 34, 0.0042)
