@@ -106,7 +106,7 @@ func TestStatus(t *testing.T) {
 	w.want(ana, "/status", strings.Join([]string{
 		"Telegram: connected",
 		"WhatsApp: not connected (not linked yet)",
-		"The terminal: connected",
+		"The terminal: connected as nobody",
 		"Model: home",
 		"Paused: /resume lets me go on",
 		"Work: 1 running, 1 waiting for an answer, 2 queued; here: “a long task”",
