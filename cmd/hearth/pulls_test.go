@@ -48,7 +48,8 @@ func TestAModelIsPulledFromTheChatAndThenUsed(t *testing.T) {
 	if got := ana.ask("/model", "3"); !strings.Contains(got, "big (in use)") {
 		t.Errorf("afterwards: %s", got)
 	}
-	if got := ana.progress(); !slices.Equal(got, []string{"pulling qwen3:8b 30 %", "pulling qwen3:8b 50 %", "pulling qwen3:8b 80 %"}) {
+	// The last of them may have made way for the word that it is there.
+	if got := ana.progress(); len(got) < 2 || !slices.Equal(got, []string{"pulling qwen3:8b 30 %", "pulling qwen3:8b 50 %", "pulling qwen3:8b 80 %"}[:len(got)]) {
 		t.Errorf("told of the progress: %q", got)
 	}
 	if got := ana.ask("/model big", "4"); got != "big is in use already." {

@@ -193,7 +193,7 @@ func (p *process) wait(limit time.Duration) int {
 // eventually waits until something is so.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(time.Minute)
 	defer limit.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -201,7 +201,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit.C:
-			t.Fatalf("not within 20 s: %s", what)
+			t.Fatalf("not within a minute: %s", what)
 		}
 	}
 }
