@@ -10,7 +10,7 @@ import (
 // at every point there is: before and after every commit, send, model call and tool effect, and again in the life after
 // that. What it asked for has happened once, and is told.
 func TestTortureCrashedAtEveryPointOfATask(t *testing.T) {
-	stride := int64(12) // the points that are tried; with 1000 rounds or more, all of them
+	stride := int64(20) // the points that are tried; with 1000 rounds or more, all of them
 	if *tortureRounds >= 1000 {
 		stride = 1
 	}
