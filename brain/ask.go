@@ -197,7 +197,7 @@ func (t *turn) failed(ctx context.Context, p vault.Progress, s *Settings, err er
 		}
 	case Transient:
 		if t.outage.IsZero() {
-			t.outage = time.Now()
+			t.outage = time.Now() // monotonic: how long it is tried, nothing that anybody sees
 		}
 		if time.Since(t.outage) < maxOutage && (t.away == "" || t.tries < askAt) {
 			return false, t.pause(ctx, p, fault)

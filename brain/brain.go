@@ -120,7 +120,7 @@ const auditEvery = 10 * time.Minute
 
 // audit mends what a fault of ours left astray, and says so in the log.
 func (b *Brain) audit(ctx context.Context) {
-	b.audited = time.Now()
+	b.audited = time.Now() // monotonic: a rhythm, nothing that anybody sees
 	found, upTo, err := b.vault.Audit(ctx, b.proven, func(run int64) bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
