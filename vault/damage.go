@@ -20,6 +20,14 @@ func IsDamage(err error) bool {
 // written to it. Nil when nothing was found.
 func (v *Vault) Suspect() *DamagedError { return v.suspect.Load() }
 
+// Doubt notes what an error says about the file, if it does, and gives it as a *DamagedError; other errors as they are.
+func (v *Vault) Doubt(err error) error {
+	if err == nil || !IsDamage(err) {
+		return err
+	}
+	return v.suspected(err)
+}
+
 func (v *Vault) suspected(err error) *DamagedError {
 	found := &DamagedError{Path: v.Path(), Err: err}
 	if v.suspect.CompareAndSwap(nil, found) {

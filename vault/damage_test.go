@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -64,6 +65,18 @@ func TestDamageThatAReaderStumblesOverStopsTheWriter(t *testing.T) {
 	<-woken
 	if err := h.Set(t.Context(), "k", "w"); !IsDamage(err) || h.Suspect() == nil {
 		t.Errorf("a write: %v, suspected: %v", err, h.Suspect())
+	}
+}
+
+func TestDoubtNotesDamageAndNothingElse(t *testing.T) {
+	h := newHome(t)
+	other := errors.New("another fault")
+	if err := h.Doubt(other); err != other || h.Doubt(nil) != nil || h.Suspect() != nil { //nolint:errorlint // the very error
+		t.Errorf("%v, suspected: %v", err, h.Suspect())
+	}
+	var damaged *DamagedError
+	if err := h.Doubt(fmt.Errorf("read: %w", sqlite3.Error{Code: sqlite3.ErrCorrupt})); !errors.As(err, &damaged) || damaged.Path != h.Path() || h.Suspect() == nil {
+		t.Errorf("%v, suspected: %v", err, h.Suspect())
 	}
 }
 

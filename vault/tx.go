@@ -171,7 +171,7 @@ func collect[T any](ctx context.Context, q querier, scan func(scanner) (T, error
 	for rows.Next() {
 		row, err := scan(rows)
 		if err != nil {
-			return nil, err
+			return nil, noted(q, err)
 		}
 		out = append(out, row)
 	}

@@ -134,7 +134,7 @@ func Open(ctx context.Context, dir string, opt Options) (*Vault, error) {
 	}
 	if err := v.open(ctx); err != nil {
 		if IsDamage(err) {
-			_ = v.suspected(err) // Close leaves it alone
+			err = v.suspected(err) // Close leaves it alone
 		} else if full := v.fullness(err); full != nil {
 			err = full
 		}

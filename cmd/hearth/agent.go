@@ -45,6 +45,7 @@ type agent struct {
 
 	messengers bool // it runs those of the configuration, and not only the terminal
 	parts      []*part
+	examiner   *part // decides about damage of the vault; nil where nothing does
 	started    atomic.Bool
 }
 
@@ -70,10 +71,10 @@ func newAgent(ctx context.Context, env []string, cfg *config.Config, log logger,
 		}
 	}
 	if err := a.assemble(ctx, cfg, crash); err != nil {
-		return nil, errors.Join(err, a.vault.Close())
+		return nil, errors.Join(a.vault.Doubt(err), a.vault.Close())
 	}
 	if err := a.vault.TellRestored(ctx, a.restoredWords); err != nil {
-		return nil, errors.Join(err, a.vault.Close())
+		return nil, errors.Join(a.vault.Doubt(err), a.vault.Close())
 	}
 	return a, nil
 }
@@ -110,7 +111,7 @@ func (a *agent) run(ctx context.Context, started func(), more ...*part) error {
 		p.set(running) // so that who hears "ready" and asks is not told otherwise
 	}
 	for _, p := range a.parts {
-		group.Go(func() error { return p.keep(ctx, a.log.Logger) })
+		group.Go(func() error { return p.keep(ctx, a.log.Logger, a.hopeless(p)) })
 	}
 	a.started.Store(true)
 	started()

@@ -75,7 +75,7 @@ func (in *invocation) openVault(ctx context.Context, cfg *config.Config, clock *
 // syncPeople makes the people of the configuration known, so that commands can name them before the daemon ever ran.
 func syncPeople(ctx context.Context, v *vault.Vault, cfg *config.Config) error {
 	if err := v.SyncPeople(ctx, people(cfg)); err != nil {
-		return errors.Join(err, v.Close())
+		return errors.Join(v.Doubt(err), v.Close())
 	}
 	return nil
 }

@@ -60,8 +60,8 @@ func crashedAt(t *testing.T, n int64, twice bool) (died bool) {
 				select {
 				case <-p.ended:
 					died = died || i == 0
-				case <-worked:
-					return // it finished before: this life goes on
+				case <-worked: // it finished before, and could still die while it is looked at
+					p.kill()
 				}
 			}
 			w.h.daemon()

@@ -46,7 +46,7 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 	}
 	metrics, err := newMetrics(ctx, a)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(a.vault.Doubt(err), listener.Close())
 	}
 	api := &api{service: a.service, agent: a, metrics: metrics, log: log.Logger}
 	path, _ := cfg.File()
@@ -59,12 +59,13 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 	}
 	leaving := sync.OnceFunc(func() { notify(log, daemon.SdNotifyStopping) })
 	defer context.AfterFunc(ctx, leaving)() // as soon as it is asked to end, not when it has
+	a.examiner = &part{name: "integrity", run: a.integrity}
 	err = a.run(ctx, func() { notify(log, daemon.SdNotifyReady) },
 		&part{name: "socket", run: func(ctx context.Context) error { return api.serve(ctx, listener) }},
 		&part{name: "settings", run: a.watchSettings},
 		&part{name: "clock", run: func(ctx context.Context) error { return clock.watch(ctx, log.Logger, a.vault.Wake) }},
 		&part{name: "watchdog", run: a.watchdog},
-		&part{name: "integrity", run: a.integrity},
+		a.examiner,
 		&part{name: "space", run: a.space},
 		&part{name: "snapshots", run: a.snapshots},
 	)

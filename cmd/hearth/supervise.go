@@ -71,7 +71,7 @@ func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 // keep runs a part until ctx ends. One that panics or breaks down is logged and started again, after a rest that doubles.
 // It gives up, and with it the program, on what starting again cannot mend.
-func (p *part) keep(ctx context.Context, log *slog.Logger) error {
+func (p *part) keep(ctx context.Context, log *slog.Logger, hopeless func(error) bool) error {
 	rest := firstRest
 	for {
 		p.set(running)
@@ -117,8 +117,18 @@ func (p *part) once(ctx context.Context) (err error) {
 	return errors.New("it ended though nobody asked it to")
 }
 
-// hopeless reports whether starting a part again cannot help.
-func hopeless(err error) bool {
-	var told *failure
-	return errors.As(err, &told) || vault.IsDamage(err)
+// hopeless tells of which errors of a part starting it again cannot help. Damage of the vault is for the examiner to judge,
+// where there is one: it may be a false alarm, and if it is not the owner is told before the program ends.
+func (a *agent) hopeless(p *part) func(error) bool {
+	return func(err error) bool {
+		var told *failure
+		if errors.As(err, &told) {
+			return true
+		}
+		if a.examiner != nil && a.examiner != p {
+			_ = a.vault.Doubt(err) // which wakes the examiner
+			return false
+		}
+		return vault.IsDamage(err)
+	}
 }

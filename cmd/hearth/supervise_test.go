@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
 
 	"hearth/vault"
 )
@@ -38,7 +41,7 @@ func TestAPartThatPanicsIsLoggedAndStartedAgainAfterARest(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- p.keep(ctx, slog.New(slog.NewTextHandler(log, nil))) }()
+		go func() { ended <- p.keep(ctx, slog.New(slog.NewTextHandler(log, nil)), (&agent{}).hopeless(p)) }()
 		<-time.After(time.Hour)
 		synctest.Wait()
 		if p.get() != running {
@@ -68,9 +71,26 @@ func TestAPartThatPanicsIsLoggedAndStartedAgainAfterARest(t *testing.T) {
 func TestAPartThatCannotBeMendedEndsTheProgram(t *testing.T) {
 	for _, err := range []error{&vault.DamagedError{Path: "vault.db", Err: errors.New("broken")}, failed("A sentence.")} {
 		p := &part{name: "vault", run: func(context.Context) error { return err }}
-		if got := p.keep(t.Context(), slog.New(slog.DiscardHandler)); !errors.Is(got, err) {
+		if got := p.keep(t.Context(), slog.New(slog.DiscardHandler), (&agent{}).hopeless(p)); !errors.Is(got, err) {
 			t.Errorf("%v becomes %v", err, got)
 		}
+	}
+}
+
+// What a part stumbles over is for the examiner to judge, which tells the owner before the program ends.
+func TestDamageIsForTheExaminerToJudge(t *testing.T) {
+	v, err := vault.Open(t.Context(), t.TempDir(), vault.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = v.Close() }()
+	a := &agent{vault: v, examiner: &part{name: "integrity"}}
+	broken := fmt.Errorf("read: %w", sqlite3.Error{Code: sqlite3.ErrCorrupt})
+	if a.hopeless(&part{name: "brain"})(broken) || v.Suspect() == nil {
+		t.Errorf("suspected: %v", v.Suspect())
+	}
+	if !a.hopeless(a.examiner)(broken) {
+		t.Error("the examiner's word does not count")
 	}
 }
 

@@ -237,7 +237,10 @@ func (l *life) ended(signal any) (pause time.Duration, over bool) {
 		l.failed(s, fmt.Errorf("logged out: %s", e.Reason))
 		g.tell(l.ctx, "logged-out", s)
 		l.client.Disconnect()
-		l.client = nil // the library has deleted its device
+		l.client = nil
+		if err := l.session.forget(l.ctx); err != nil && l.ctx.Err() == nil {
+			g.opt.Log.Warn("cannot delete the WhatsApp session that was logged out", "error", err)
+		}
 		return 0, true
 	case *events.StreamReplaced:
 		l.failed(replaced, errors.New("the session was replaced"))

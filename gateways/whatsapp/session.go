@@ -76,6 +76,16 @@ func accountOf(device *store.Device) string {
 	return "+" + device.ID.User
 }
 
+// forget deletes what was linked. The library does so as well, but after it told that the device was logged out: whoever
+// reads the session in between finds the old device, and goes on with it.
+func (s *session) forget(ctx context.Context) error {
+	devices, err := s.container.GetAllDevices(ctx)
+	for _, d := range devices {
+		err = errors.Join(err, d.Delete(ctx))
+	}
+	return err
+}
+
 // client makes the library's client for the device of the session.
 func (s *session) client(ctx context.Context, g *Gateway) (*whatsmeow.Client, error) {
 	device, err := s.container.GetFirstDevice(ctx)
