@@ -87,7 +87,7 @@ const longestSleep = time.Minute
 
 // Run works until ctx ends, then parks what it has in hand and returns nil.
 func (b *Brain) Run(ctx context.Context) error {
-	woken, cancel := b.vault.Subscribe()
+	woken, cancel := b.vault.Subscribe(vault.RunsChanged, vault.ApprovalsChanged, vault.SettingsChanged, vault.PeopleChanged)
 	defer cancel()
 	var working sync.WaitGroup
 	defer working.Wait()

@@ -31,7 +31,7 @@ func (v *Vault) Doubt(err error) error {
 func (v *Vault) suspected(err error) *DamagedError {
 	found := &DamagedError{Path: v.Path(), Err: err}
 	if v.suspect.CompareAndSwap(nil, found) {
-		v.notifier.wake()
+		v.notifier.wake(nil)
 	}
 	return v.suspect.Load()
 }

@@ -17,7 +17,7 @@ const maxRules = 50
 // they pinned. What somebody else said is no rule.
 func (v *Vault) RulesOf(ctx context.Context, person int64) ([]string, error) {
 	return collect(ctx, v.rdb, scanString, `SELECT text FROM memory WHERE person_id = ? AND scope IN ('person','household') AND (kind = 'rule' OR pinned)
-		AND origin = '' AND source != 'extracted' AND superseded_by IS NULL ORDER BY id LIMIT ?`, person, maxRules)
+		AND origin = '' AND source != 'extracted' AND superseded_by IS NULL ORDER BY id LIMIT ? + 0`, person, maxRules)
 }
 
 // LastBeat is when the heartbeat last woke a run for a person, and whether that run failed; zero before the first time.

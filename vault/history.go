@@ -17,7 +17,7 @@ type Entry struct {
 // History gives what came before a run in its conversation, oldest first: at most limit entries, the newest ones. Runs
 // that wait for an answer are part of it, runs that only queue are not.
 func (v *Vault) History(ctx context.Context, c Conversation, before int64, limit int) ([]Entry, error) {
-	runs, err := collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND pos > ? AND pos < ? AND state NOT IN ('queued','running') AND steps > 0 ORDER BY pos DESC LIMIT ?`,
+	runs, err := collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND pos > ? AND pos < ? AND state NOT IN ('queued','running') AND steps > 0 ORDER BY pos DESC LIMIT ? + 0`,
 		c.ID, c.SincePos, before, limit)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (v *Vault) History(ctx context.Context, c Conversation, before int64, limit
 		since = max(since, runs[n-1].Pos)
 	}
 	loose, err := collect(ctx, v.rdb, scanMessage, `SELECT `+messageColumns+` FROM message m WHERE conversation_id = ? AND pos > ? AND pos < ? AND kind != 'lookup'
-		AND (run_id IS NULL OR (SELECT r.steps FROM run r WHERE r.id = m.run_id) = 0 AND (SELECT r.state FROM run r WHERE r.id = m.run_id) IN ('done','failed','stopped')) ORDER BY pos DESC LIMIT ?`,
+		AND (run_id IS NULL OR (SELECT r.steps FROM run r WHERE r.id = m.run_id) = 0 AND (SELECT r.state FROM run r WHERE r.id = m.run_id) IN ('done','failed','stopped')) ORDER BY pos DESC LIMIT ? + 0`,
 		c.ID, since, before, limit)
 	if err != nil {
 		return nil, err

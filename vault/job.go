@@ -189,11 +189,11 @@ func (v *Vault) Job(ctx context.Context, number int64) (Job, error) {
 
 // DueJobs gives the jobs whose time has come, earliest first, without those that are held.
 func (v *Vault) DueJobs(ctx context.Context, limit int) ([]Job, error) {
-	due, err := collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE next IS NOT NULL AND held IS NULL AND state IN ('waiting','firing') AND next <= ? ORDER BY next LIMIT ?`, v.now().UnixMilli(), limit)
+	due, err := collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE next IS NOT NULL AND held IS NULL AND state IN ('waiting','firing') AND next <= ? ORDER BY next LIMIT ? + 0`, v.now().UnixMilli(), limit)
 	if err != nil || len(due) == limit {
 		return due, err
 	}
-	held, err := collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE held IS NOT NULL AND held <= ? AND next IS NOT NULL AND state IN ('waiting','firing') ORDER BY held LIMIT ?`, v.now().UnixMilli(), limit-len(due))
+	held, err := collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE held IS NOT NULL AND held <= ? AND next IS NOT NULL AND state IN ('waiting','firing') ORDER BY held LIMIT ? + 0`, v.now().UnixMilli(), limit-len(due))
 	return append(due, held...), err
 }
 

@@ -80,5 +80,5 @@ func (v *Vault) Rest(ctx context.Context, run int64, until time.Time) error {
 
 // AtWork gives the runs that are at work for a chat of a gateway.
 func (v *Vault) AtWork(ctx context.Context, gateway string) ([]Run, error) {
-	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE state = 'running' AND gateway = ? AND ready_at <= ? ORDER BY id`, gateway, v.now().UnixMilli())
+	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE state = 'running' AND gateway = ? AND ready_at <= ? + 0 ORDER BY id`, gateway, v.now().UnixMilli())
 }

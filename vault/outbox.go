@@ -151,9 +151,12 @@ const longRest = 5 * time.Second
 
 // Heads gives the first unsent part of every lane of a gateway, oldest first: what may be sent now or, by NextTry, later.
 // A part that is to be repeated, because it may have arrived, and waits for that for long does not hold up what comes after.
+//
+// SQLite compiles a statement anew for each execution when one of its parameters stands where a constant could have told it
+// more: as a LIMIT, or beside a constant that it compares with. What is asked all the time writes ? + 0 there.
 func (v *Vault) Heads(ctx context.Context, gateway string) ([]Part, error) {
 	return collect(ctx, v.rdb, scanPart, `SELECT `+partColumns+` FROM outbox WHERE id IN
-		(SELECT coalesce(min(CASE WHEN rests = 1 AND state = 'waiting' AND next_try > ? THEN NULL ELSE id END), min(id))
+		(SELECT coalesce(min(CASE WHEN rests = 1 AND state = 'waiting' AND next_try - ? > 0 THEN NULL ELSE id END), min(id))
 		FROM outbox WHERE gateway = ? AND state IN ('waiting','sending') AND held IS NULL GROUP BY chat) ORDER BY id`, v.now().Add(longRest).UnixMilli(), gateway)
 }
 
@@ -166,7 +169,7 @@ func (v *Vault) Lanes(ctx context.Context) ([]string, error) {
 // before each attempt; for a part that was posted as sending it costs no flush.
 func (v *Vault) Sending(ctx context.Context, p Part) error {
 	return v.write(ctx, "sending", durability(p.State != "sending"), func(t *Tx) error {
-		n, err := t.exec(`UPDATE outbox SET state = 'sending', rests = 0, attempts = attempts + 1, boot = ?, stable = ? WHERE id = ? AND state IN ('waiting','sending')`, t.v.boot, p.Stable, p.ID)
+		n, err := t.note(SendsChanged, `UPDATE outbox SET state = 'sending', rests = 0, attempts = attempts + 1, boot = ?, stable = ? WHERE id = ? AND state IN ('waiting','sending')`, t.v.boot, p.Stable, p.ID)
 		if err == nil && n == 0 {
 			err = ErrNotFound // a person stopped or dropped it
 		}
@@ -177,7 +180,7 @@ func (v *Vault) Sending(ctx context.Context, p Part) error {
 // Delivered commits that the messenger took the part, under its id.
 func (v *Vault) Delivered(ctx context.Context, p Part, ref string) error {
 	return v.write(ctx, "sent", durability(p.Class != Status), func(t *Tx) error {
-		if _, err := t.exec(`UPDATE outbox SET state = 'sent', ref = ?, shown = CASE class WHEN 'progress' THEN ? ELSE '' END, sent = ?, error = '' WHERE id = ?`, ref, p.Text, t.now.UnixMilli(), p.ID); err != nil {
+		if _, err := t.note(SendsChanged, `UPDATE outbox SET state = 'sent', ref = ?, shown = CASE class WHEN 'progress' THEN ? ELSE '' END, sent = ?, error = '' WHERE id = ?`, ref, p.Text, t.now.UnixMilli(), p.ID); err != nil {
 			return err
 		}
 		if err := t.bundleDelivered(p, ref); err != nil {

@@ -249,7 +249,8 @@ func (t *Tx) bundle(parts []Part) error {
 
 // bundleDelivered notes that those have arrived whose words went out in p.
 func (t *Tx) bundleDelivered(p Part, ref string) error {
-	sent, err := collect(t.ctx, t.tx, scanPart, `UPDATE outbox SET state = 'sent', ref = ?, sent = ?, error = '' WHERE bundle = ? AND state IN ('waiting','failed') RETURNING `+partColumns, ref, t.now.UnixMilli(), p.ID)
+	sent, err := collect(t.ctx, t.tx.Tx, scanPart, `UPDATE outbox SET state = 'sent', ref = ?, sent = ?, error = '' WHERE bundle = ? AND state IN ('waiting','failed') RETURNING `+partColumns, ref, t.now.UnixMilli(), p.ID)
+	t.tx.touched[SendsChanged] = true
 	for _, s := range sent {
 		err = errors.Join(err, t.jobDelivered(s))
 	}

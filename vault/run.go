@@ -199,7 +199,7 @@ func (v *Vault) SaveContext(ctx context.Context, run int64, block string) (strin
 			block = r.Context
 			return nil
 		}
-		_, err = t.exec(`UPDATE run SET context = ? WHERE id = ?`, block, run)
+		_, err = t.note(DraftsChanged, `UPDATE run SET context = ? WHERE id = ?`, block, run)
 		return err
 	})
 	return block, err

@@ -7,7 +7,7 @@ import (
 )
 
 // keptReaders is how many connections for reading stay open while nothing is read.
-const keptReaders = 2
+const keptReaders = 4
 
 // Shrink gives back the memory in which SQLite keeps pages of the file, up to 2 MB a connection: the system has them in its
 // own cache as well. It is for times when nothing is to be done.

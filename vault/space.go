@@ -76,7 +76,7 @@ func (v *Vault) Strained() *FullError { return v.strain.Load() }
 // that made room.
 func (v *Vault) strained(full *FullError) (room bool) {
 	if v.strain.Swap(full) == nil {
-		defer v.notifier.wake()
+		defer v.notifier.wake(nil)
 	}
 	return !full.ReadOnly && os.Remove(v.ballast()) == nil
 }
@@ -100,7 +100,7 @@ func (v *Vault) Relieve(ctx context.Context) bool {
 		v.mu.Lock()
 		_ = v.sweepLeft(ctx) // what could not be swept for lack of room; the next start tries again
 		v.mu.Unlock()
-		v.notifier.wake()
+		v.notifier.wake(nil)
 	}
 	return true
 }

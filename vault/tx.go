@@ -5,14 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 )
 
 // Tx is one event in the making. Its methods are the changes that commands and events combine; what they do becomes
 // true together or not at all.
 type Tx struct {
-	tx  *sql.Tx
+	tx  tracked
 	v   *Vault
 	now time.Time
 	ctx context.Context
@@ -53,11 +52,12 @@ func (v *Vault) write(ctx context.Context, event string, d durability, fn func(*
 			err = v.writeLocked(context.WithoutCancel(ctx), event, d, fn)
 		}
 	}
+	touched := v.touched
 	v.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	v.notifier.wake()
+	v.notifier.wake(touched)
 	if v.hooks.After != nil {
 		return v.hooks.After(event)
 	}
@@ -105,7 +105,7 @@ func (v *Vault) commit(ctx context.Context, event string, d durability, fn func(
 			_ = tx.Rollback() // the first error is the one that tells
 		}
 	}()
-	t := &Tx{tx: tx, v: v, now: v.now().UTC().Truncate(time.Millisecond), ctx: ctx}
+	t := &Tx{tx: tracked{tx, map[Change]bool{}}, v: v, now: v.now().UTC().Truncate(time.Millisecond), ctx: ctx}
 	unsaved, err := t.noteChange(event, fn)
 	if err != nil {
 		return false, err
@@ -132,11 +132,22 @@ func (v *Vault) commit(ctx context.Context, event string, d durability, fn func(
 		v.stamp = t.now
 	}
 	v.copies.changed(unsaved, t)
+	v.touched = t.tx.touched
 	return t.scrub, nil
 }
 
 func (t *Tx) exec(query string, args ...any) (int64, error) {
 	res, err := t.tx.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// note is exec for a change of less weight than its table says.
+func (t *Tx) note(as Change, query string, args ...any) (int64, error) {
+	t.tx.touched[as] = true
+	res, err := t.tx.Tx.ExecContext(t.ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -242,40 +253,3 @@ func text(s string) any {
 	}
 	return s
 }
-
-// notifier wakes everybody who waits for a change. A wake-up is a hint without content: it may be early or one too many,
-// never one too few.
-type notifier struct {
-	mu   sync.Mutex
-	subs map[chan struct{}]struct{}
-}
-
-func (n *notifier) wake() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for ch := range n.subs {
-		select {
-		case ch <- struct{}{}:
-		default: // it has a hint waiting already
-		}
-	}
-}
-
-// Subscribe gives a channel that is filled after each commit, and the function that ends it.
-func (v *Vault) Subscribe() (<-chan struct{}, func()) {
-	ch := make(chan struct{}, 1)
-	v.notifier.mu.Lock()
-	defer v.notifier.mu.Unlock()
-	if v.notifier.subs == nil {
-		v.notifier.subs = map[chan struct{}]struct{}{}
-	}
-	v.notifier.subs[ch] = struct{}{}
-	return ch, func() {
-		v.notifier.mu.Lock()
-		defer v.notifier.mu.Unlock()
-		delete(v.notifier.subs, ch)
-	}
-}
-
-// Wake hints to all who wait that something outside the vault has changed, e.g. a gateway came back or the clock jumped.
-func (v *Vault) Wake() { v.notifier.wake() }

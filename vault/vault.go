@@ -74,6 +74,7 @@ type Options struct {
 	// Gateways that this process runs; nil = all. What speaks first is only sent where one of them reaches.
 	Gateways []string
 	Hooks    Hooks
+	Burst    time.Duration // about how long one message keeps the vault busy; see Vault.Burst
 }
 
 // Hooks are called around each commit with the name of the event. They are for crash tests: an error from Before
@@ -89,14 +90,16 @@ type Vault struct {
 	gateways atomic.Pointer[[]string] // those this process runs; nil = all
 	boot     string                   // of the machine: a write that was not flushed survives the process, but not the machine
 	lock     *flock.Flock
+	burst    time.Duration
 	hooks    Hooks
 
-	mu     sync.Mutex // one writer
-	writer *sql.Conn
-	wdb    *sql.DB
-	rdb    readers
-	full   bool // the writer's synchronous mode is FULL
-	stamp  time.Time
+	mu      sync.Mutex // one writer
+	writer  *sql.Conn
+	wdb     *sql.DB
+	rdb     readers
+	full    bool            // the writer's synchronous mode is FULL
+	touched map[Change]bool // by the last commit
+	stamp   time.Time
 
 	behind  time.Duration
 	unclean bool
@@ -121,7 +124,7 @@ func Open(ctx context.Context, dir string, opt Options) (*Vault, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create vault folder: %w", err)
 	}
-	v := &Vault{dir: dir, now: opt.Now, boot: bootID(), hooks: opt.Hooks}
+	v := &Vault{dir: dir, now: opt.Now, boot: bootID(), hooks: opt.Hooks, burst: opt.Burst}
 	if opt.Gateways != nil {
 		v.Carry(opt.Gateways)
 	}

@@ -59,7 +59,7 @@ func newAgent(ctx context.Context, env []string, cfg *config.Config, log logger,
 	if err != nil {
 		return nil, err
 	}
-	opt := vault.Options{Now: clock.now, Holder: "hearth chat", Gateways: []string{"terminal"}, Hooks: crash.hooks(), Wait: holdStep}
+	opt := vault.Options{Now: clock.now, Holder: "hearth chat", Gateways: []string{"terminal"}, Hooks: crash.hooks(), Wait: holdStep, Burst: burst}
 	if messengers {
 		opt.Holder, opt.Gateways = "hearth run", gatewayNames(cfg)
 	}
@@ -78,6 +78,9 @@ func newAgent(ctx context.Context, env []string, cfg *config.Config, log logger,
 	}
 	return a, nil
 }
+
+// burst is about how long one message keeps the vault busy.
+const burst = 30 * time.Millisecond
 
 // holdStep is how long one attempt to get the vault's lock takes.
 const holdStep = 250 * time.Millisecond

@@ -35,7 +35,7 @@ func (a *agent) missingModel(ctx context.Context, name string) string {
 // pulls has models installed that /model asked for, one at a time. What was asked for stands in the vault, so that a
 // restart goes on with it; when the note there changes, what it asked for before is given up.
 func (a *agent) pulls(ctx context.Context) error {
-	woken, cancel := a.vault.Subscribe()
+	woken, cancel := a.vault.Subscribe(vault.SettingsChanged)
 	defer cancel()
 	tick := time.NewTicker(time.Minute) // a wake-up is only a hint
 	defer tick.Stop()

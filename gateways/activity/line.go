@@ -59,7 +59,7 @@ func newLiner(opt Options, name string, editor gateways.Editor) *liner {
 
 func (l *liner) run(ctx context.Context) {
 	defer l.all.Wait()
-	woken, cancel := l.vault.Subscribe()
+	woken, cancel := l.vault.Subscribe(vault.RunsChanged, vault.CallsChanged, vault.OutboxChanged, vault.SendsChanged)
 	defer cancel()
 	for ctx.Err() == nil {
 		sleep, err := l.pass(ctx)
@@ -73,6 +73,7 @@ func (l *liner) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-woken:
+			l.vault.Burst(ctx)
 		case <-timer.C:
 		case c := <-l.ended:
 			l.close(c)

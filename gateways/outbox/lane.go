@@ -53,7 +53,7 @@ func newCourier(o *Outbox, g gateways.Gateway) *courier {
 
 // run starts what may be sent and sleeps until something changes.
 func (c *courier) run(ctx context.Context) {
-	wake, end := c.o.opt.Vault.Subscribe()
+	wake, end := c.o.opt.Vault.Subscribe(vault.OutboxChanged)
 	defer end()
 	for failures := 0; ctx.Err() == nil; {
 		sleep, err := c.start(ctx)
