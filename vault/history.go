@@ -28,7 +28,7 @@ func (v *Vault) History(ctx context.Context, c Conversation, before int64, limit
 		since = max(since, runs[n-1].Pos)
 	}
 	loose, err := collect(ctx, v.rdb, scanMessage, `SELECT `+messageColumns+` FROM message m WHERE conversation_id = ? AND pos > ? AND pos < ? AND kind != 'lookup'
-		AND (run_id IS NULL OR (SELECT r.steps FROM run r WHERE r.id = m.run_id) = 0 AND (SELECT r.state FROM run r WHERE r.id = m.run_id) IN ('done','failed','stopped')) ORDER BY pos DESC LIMIT ? + 0`,
+		AND NOT EXISTS (SELECT 1 FROM run r WHERE r.id = m.run_id AND (r.steps > 0 OR r.state NOT IN ('done','failed','stopped'))) ORDER BY pos DESC LIMIT ? + 0`,
 		c.ID, since, before, limit)
 	if err != nil {
 		return nil, err
