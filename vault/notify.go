@@ -25,6 +25,8 @@ const (
 
 	// SendsChanged is how far a part has come, as its own courier notes it: nothing else is due through it.
 	SendsChanged Change = "send"
+	// ClaimsChanged is that a run was taken up: whoever does so knows.
+	ClaimsChanged Change = "claim"
 	// DraftsChanged is what a run needs to do the same again after a crash: nobody waits for it.
 	DraftsChanged Change = "draft"
 )

@@ -25,7 +25,7 @@ func TestWhoWaitsIsWokenByWhatConcernsHim(t *testing.T) {
 	h := newHome(t)
 	woken := map[string]<-chan struct{}{}
 	for name, about := range map[string][]Change{
-		"courier": {OutboxChanged}, "line": {RunsChanged, SendsChanged}, "jobs": {JobsChanged}, "people": {PeopleChanged}, "messages": {MessagesChanged}, "all": nil,
+		"courier": {OutboxChanged}, "line": {RunsChanged, ClaimsChanged, SendsChanged}, "brain": {RunsChanged}, "jobs": {JobsChanged}, "people": {PeopleChanged}, "messages": {MessagesChanged}, "all": nil,
 	} {
 		ch, cancel := h.Subscribe(about...)
 		defer cancel()
@@ -37,16 +37,16 @@ func TestWhoWaitsIsWokenByWhatConcernsHim(t *testing.T) {
 		do    func()
 		want  string
 	}{
-		{"a message comes", func() { h.accept(h.ann, "hello") }, "all line messages"},
+		{"a message comes", func() { h.accept(h.ann, "hello") }, "all brain line messages"},
 		{"it is taken up", func() { p = h.claim() }, "all line"},
 		{"its context is kept", func() { must(h.SaveContext(t.Context(), p.Run.ID, "block"))(t) }, "all"},
-		{"it is answered", func() { h.step(p, StepDone{Step: Step{Text: "hello"}, End: &Ending{State: Done, Reply: "hello"}}) }, "all courier line messages"},
+		{"it is answered", func() { h.step(p, StepDone{Step: Step{Text: "hello"}, End: &Ending{State: Done, Reply: "hello"}}) }, "all brain courier line messages"},
 		{"the answer is sent", func() { h.send() }, "all line"},
-		{"something outside has changed", h.Wake, "all courier jobs line messages people"},
+		{"something outside has changed", h.Wake, "all brain courier jobs line messages people"},
 	} {
 		c.do()
 		got := ""
-		for _, name := range []string{"all", "courier", "jobs", "line", "messages", "people"} {
+		for _, name := range []string{"all", "brain", "courier", "jobs", "line", "messages", "people"} {
 			select {
 			case <-woken[name]:
 				got += " " + name

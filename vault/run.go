@@ -99,7 +99,7 @@ func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(`UPDATE run SET state = 'running', waits = '', claimed = ?, started = coalesce(started, ?), pos = CASE pos WHEN 0 THEN ? ELSE pos END WHERE id = ?`,
+		_, err = t.note(ClaimsChanged, `UPDATE run SET state = 'running', waits = '', claimed = ?, started = coalesce(started, ?), pos = CASE pos WHEN 0 THEN ? ELSE pos END WHERE id = ?`,
 			t.now.UnixMilli(), t.now.UnixMilli(), pos, number)
 		return err
 	})

@@ -59,6 +59,7 @@ func cmdRun(ctx context.Context, in *invocation) (err error) {
 	}
 	leaving := sync.OnceFunc(func() { notify(log, daemon.SdNotifyStopping) })
 	defer context.AfterFunc(ctx, leaving)() // as soon as it is asked to end, not when it has
+	a.generous()
 	a.examiner = &part{name: "integrity", run: a.integrity}
 	err = a.run(ctx, func() { notify(log, daemon.SdNotifyReady) },
 		&part{name: "socket", run: func(ctx context.Context) error { return api.serve(ctx, listener) }},

@@ -46,7 +46,7 @@ func newTypist(opt Options, name string, typer gateways.Typer) *typist {
 
 func (t *typist) run(ctx context.Context) {
 	defer t.all.Wait()
-	woken, cancel := t.vault.Subscribe(vault.RunsChanged)
+	woken, cancel := t.vault.Subscribe(vault.RunsChanged, vault.ClaimsChanged)
 	defer cancel()
 	for ctx.Err() == nil {
 		sleep, err := t.pass(ctx)
