@@ -42,7 +42,8 @@ const (
 	talkLines  = 3         // which its best lines show
 	lately     = 0.1       // at most so much more for what was said lately
 	fresh      = 30 * 24 * time.Hour
-	echo       = 0.8 // what the agent said mostly repeats what it was told
+	judged     = 8000 // bytes of a line: what is longer is a document
+	echo       = 0.8  // what the agent said mostly repeats what it was told
 )
 
 // beside is how much the words of the lines around count: an answer seldom repeats the question.
@@ -54,9 +55,9 @@ var beside = []struct {
 // judge gives the lines that are worth something, best first.
 func (a asked) judge(lines []line) []Hit {
 	talks(lines)
-	sum := 0.0
+	sum, known := 0.0, map[string]string{}
 	for i := range lines {
-		lines[i].stems = stems(lines[i].Text)
+		lines[i].stems = stems(lines[i].Text[:min(len(lines[i].Text), judged)], known)
 		sum += float64(len(lines[i].stems))
 	}
 	if sum == 0 {

@@ -18,7 +18,7 @@ const (
 	rarePairs   = 3    // of words commoner than that, so many are also looked for together
 	pairable    = 60_000
 	centres     = 150 // messages whose surroundings are read and judged
-	reach       = 4   // lines read to each side of them
+	reach       = 3   // lines read to each side of them
 	ofOneDay    = 100 // messages of a day that the query names
 	maxAnswers  = 200
 	searchTerms = 24

@@ -36,13 +36,18 @@ func (c connector) Driver() driver.Driver { return c.driver }
 
 // searchTokens is what the index holds of a message. A migration that changes it must fill the index anew, since words are
 // taken out of it by being made again.
-func searchTokens(text string) string { return strings.Join(stems(text), " ") }
+func searchTokens(text string) string { return strings.Join(stems(text, map[string]string{}), " ") }
 
-// stems gives the tokens of a text with the endings of English words cut off.
-func stems(text string) []string {
+// stems gives the tokens of a text with the endings of English words cut off. What was cut once stands in known.
+func stems(text string, known map[string]string) []string {
 	out := tokens(text)
 	for i, w := range out {
-		out[i] = stemmed(w)
+		stem, ok := known[w]
+		if !ok {
+			stem = stemmed(w)
+			known[w] = stem
+		}
+		out[i] = stem
 	}
 	return out
 }
