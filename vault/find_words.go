@@ -200,9 +200,23 @@ func (v *Vault) candidates(ctx context.Context, in Scope, a *asked, newest, low,
 	return out, nil
 }
 
-// matching gives the newest messages between two numbers that the index knows for an expression.
+// matching gives the newest messages between two numbers that the index knows for an expression, newest first. They come in
+// one row: a thousand rows cost more than finding them.
 func (v *Vault) matching(ctx context.Context, expression string, low, high int64, limit int) ([]int64, error) {
-	return collect(ctx, v.rdb, scanInt, `SELECT rowid FROM message_fts WHERE message_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?`, expression, low, high, limit)
+	list, err := one(ctx, v.rdb, scanString, `SELECT coalesce(group_concat(rowid), '') FROM (SELECT rowid FROM message_fts WHERE message_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?)`,
+		expression, low, high, limit)
+	if err != nil || list == "" {
+		return nil, err
+	}
+	out := make([]int64, 0, limit)
+	for word := range strings.SplitSeq(list, ",") {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 // heaviest gives the keys of the largest values, the newest of equal ones first.
@@ -298,5 +312,5 @@ func (v *Vault) around(ctx context.Context, in Scope, ids []int64, run int64) ([
 		return l, err
 	}, `SELECT j.key, m.conversation_id, m.id, m.run_id, m.pos, m.role, m.person_id, m.kind, m.text, m.forwarded, m.sent, m.received
 		FROM json_each(?) j CROSS JOIN message m ON m.conversation_id = j.value ->> 'C' AND m.pos BETWEEN j.value ->> 'Low' AND j.value ->> 'High'
-		WHERE m.kind = 'text' AND m.text NOT IN ('', '`+blank+`') AND (m.run_id IS NULL OR m.run_id != ?) AND `+where, append([]any{string(list), run}, args...)...)
+		WHERE m.kind = 'text' AND m.text NOT IN ('', '`+blank+`') AND m.text NOT LIKE '/%' AND (m.run_id IS NULL OR m.run_id != ?) AND `+where, append([]any{string(list), run}, args...)...)
 }
