@@ -25,10 +25,10 @@ CUTS    ?= 200
 LIECUTS ?= 60
 
 .DEFAULT_GOAL := build
-.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench torture peers release arm64 clean
+.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench bench-memory torture peers release arm64 clean
 
 help: ## this list
-	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9]+):[^#]*## */\1\t/' | expand -t 10
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## */\1\t/' | expand -t 10
 
 run: build ## build, and talk to it here: no config, no account, no model
 	@bin/hearth chat
@@ -65,6 +65,10 @@ vuln: ## known vulnerabilities in what the program calls
 
 bench: ## the figures of docs/benchmarks.md; PKGS=./cmd/hearth for those of the whole program alone
 	$(GO) test -tags $(TAGS) -run=NONE -bench='$(BENCH)' -benchtime=$(BENCHTIME) -benchmem $(PKGS)
+
+bench-memory: ## how well it finds again what was said, without a model: make bench-memory DATA=a file of LoCoMo conversations
+	@test -n '$(DATA)' || { echo 'make bench-memory DATA=FILE: a file of LoCoMo conversations' >&2; exit 2; }
+	$(GO) test -tags $(TAGS) -count=1 -run TestLoCoMo ./vault -locomo '$(abspath $(DATA))' -v
 
 torture: ## kill -9 at random moments, and look for what was lost or done twice
 	$(GO) test -tags $(TAGS) -count=1 -run Torture $(TORTUREPKGS) $(TORTUREFLAGS)

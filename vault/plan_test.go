@@ -24,7 +24,7 @@ type planner struct {
 	plans map[string][]string
 }
 
-func (p *planner) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
+func (p *planner) Driver() driver.Driver { return newDriver() }
 
 func (p *planner) Connect(context.Context) (driver.Conn, error) {
 	c, err := p.Driver().Open(p.dsn)

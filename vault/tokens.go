@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -28,12 +29,15 @@ func words(s string) []string {
 	}
 	for _, r := range strings.ToLower(norm.NFKD.String(strings.ToValidUTF8(s, "\ufffd"))) {
 		switch {
-		case unicode.Is(unicode.Mn, r) && !kanaMark(r):
+		case r < utf8.RuneSelf && !mark(r) && (r < '0' || r > '9' && r < 'a' || r > 'z'): // what most texts have most of need not be looked up
+			flush()
+			out = append(out, pause)
+		case r >= utf8.RuneSelf && unicode.Is(unicode.Mn, r) && !kanaMark(r):
 			// an accent: café and cafe are one word
-		case cjk(r) || symbol(r):
+		case r >= utf8.RuneSelf && (cjk(r) || symbol(r)):
 			flush()
 			out = append(out, string(r))
-		case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Mc, r):
+		case r < utf8.RuneSelf && !mark(r), unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Mc, r):
 			if len(word) > 0 && mark(word[len(word)-1]) {
 				flush()
 			}

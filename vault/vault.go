@@ -162,9 +162,7 @@ func (v *Vault) open(ctx context.Context) error {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	if v.wdb, err = sql.Open("sqlite3", dsn(path, "rwc", "&_synchronous=FULL&_txlock=immediate&_foreign_keys=on&_secure_delete=on")); err != nil {
-		return err
-	}
+	v.wdb = openDB(dsn(path, "rwc", "&_synchronous=FULL&_txlock=immediate&_foreign_keys=on&_secure_delete=on"))
 	v.wdb.SetMaxOpenConns(1)
 	if v.writer, err = v.wdb.Conn(ctx); err != nil {
 		return damaged(path, err)
