@@ -2,6 +2,7 @@ package brain
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -16,51 +17,6 @@ type answer struct {
 	resp      Response
 	backend   Backend
 	insteadOf string // the model in use, when it was another that answered
-}
-
-// slots bounds the requests a backend gets at a time.
-type slots struct {
-	mu   sync.Mutex
-	free map[string]chan struct{}
-	line map[string][]*turn // those who wait for a backend, in the order they came
-}
-
-// take waits for a place at a backend. The size is the one that was configured when the backend was first used or changed.
-func (s *slots) take(ctx context.Context, b Backend, t *turn) (release func(), err error) {
-	size := max(1, b.Parallel)
-	s.mu.Lock()
-	if s.free == nil {
-		s.free, s.line = map[string]chan struct{}{}, map[string][]*turn{}
-	}
-	ch := s.free[b.Name]
-	if cap(ch) != size {
-		ch = make(chan struct{}, size)
-		s.free[b.Name] = ch
-	}
-	s.line[b.Name] = append(s.line[b.Name], t)
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.line[b.Name] = slices.DeleteFunc(s.line[b.Name], func(other *turn) bool { return other == t })
-	}()
-	select {
-	case ch <- struct{}{}:
-		return func() { <-ch }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// place is where somebody who waits for a backend stands in line, counting those it is working for; 0 = does not wait.
-func (s *slots) place(b Backend, t *turn) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ahead := slices.Index(s.line[b.Name], t)
-	if ahead < 0 {
-		return 0
-	}
-	return max(1, b.Parallel) + ahead + 1
 }
 
 // waitNotice is how long a message waits for a busy model before its sender is told, and how often that is brought up to date.
@@ -96,7 +52,7 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 			t.b.resting.well(backend.Name)
 			a.insteadOf = instead
 		}
-		if err == nil || context.Cause(ctx) != nil {
+		if err == nil || context.Cause(ctx) != nil || errors.Is(err, errYielded) {
 			return a, err
 		}
 		fault := faultOf(err)
@@ -115,27 +71,36 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 	return answer{}, first
 }
 
+// askOne waits for its turn at a backend and asks it. errYielded: a person is served first.
 func (t *turn) askOne(ctx context.Context, p vault.Progress, req Request, backend Backend) (answer, error) {
+	ticket := t.ticket(p)
 	// A person who waits behind somebody else's long answer is told so.
-	stop := t.noticeLater(ctx, p, backend)
-	release, err := t.b.slots.take(ctx, backend, t)
+	stop, came := t.noticeLater(ctx, p, backend, ticket), time.Now()
+	call, release, err := t.b.lanes.take(ctx, backend, ticket)
 	told := stop()
+	t.idle += time.Since(came)
 	if err != nil {
 		return answer{}, err
 	}
-	defer release()
+	defer release(false)
 	if told {
 		if err := t.b.vault.NoticeWaiting(ctx, p.Run.ID, ""); err != nil {
 			return answer{}, err
 		}
 	}
 	req.MaxTokens = backend.MaxTokens
-	resp, err := backend.Model.Generate(ctx, req, nil)
+	began := time.Now()
+	resp, err := backend.Model.Generate(call, req, nil)
+	if err != nil && errors.Is(context.Cause(call), errYielded) {
+		t.idle += time.Since(began)
+		return answer{}, errYielded
+	}
+	release(err == nil && len(resp.Calls) > 0)
 	return answer{resp: resp, backend: backend}, err
 }
 
 // noticeLater tells the sender that the run waits, and for how many others, until stop is called; that tells whether it did.
-func (t *turn) noticeLater(ctx context.Context, p vault.Progress, backend Backend) (stop func() (told bool)) {
+func (t *turn) noticeLater(ctx context.Context, p vault.Progress, backend Backend, ticket *ticket) (stop func() (told bool)) {
 	if p.Run.Trigger != "message" {
 		return func() bool { return false }
 	}
@@ -144,7 +109,7 @@ func (t *turn) noticeLater(ctx context.Context, p vault.Progress, backend Backen
 	told := false
 	telling.Go(func() {
 		for waitFor(ctx, waitNotice) == nil {
-			place := t.b.slots.place(backend, t)
+			place := t.b.lanes.place(backend, ticket)
 			if place == 0 {
 				continue // it is about to be served
 			}

@@ -2,12 +2,10 @@ package brain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -267,45 +265,6 @@ func TestTooLongIsSqueezed(t *testing.T) {
 		sleep(time.Minute)
 		if got := w.answer(run); !strings.HasPrefix(got, "The model server says no.") || m.count()-asked != maxSqueeze+1 {
 			t.Errorf("the answer is %q after %d requests", got, m.count()-asked)
-		}
-	})
-}
-
-// A place at a backend is given back whatever happens, and a changed number of places holds at once.
-func TestSlots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var s slots
-		ctx, cancel := context.WithCancelCause(t.Context())
-		b := Backend{Name: "home", Parallel: 1}
-		release, err := s.take(ctx, b, &turn{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := make(chan error, 1)
-		go func() {
-			_, err := s.take(ctx, b, &turn{})
-			got <- err
-		}()
-		synctest.Wait()
-		select {
-		case err := <-got:
-			t.Fatalf("a second place was given: %v", err)
-		default:
-		}
-		cancel(errStopped)
-		if err := <-got; !errors.Is(err, errStopped) {
-			t.Errorf("waiting ends with %v", err)
-		}
-		b.Parallel = 2
-		for range 2 {
-			if _, err := s.take(t.Context(), b, &turn{}); err != nil {
-				t.Error(err)
-			}
-		}
-		release()
-		zero := Backend{Name: "zero"}
-		if _, err := s.take(t.Context(), zero, &turn{}); err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -38,7 +38,7 @@ type Brain struct {
 	hook  func(string)
 
 	settings atomic.Pointer[Settings]
-	slots    slots
+	lanes    lanes
 	resting  resting
 
 	mu     sync.Mutex
@@ -51,12 +51,17 @@ type Brain struct {
 // work is one life of a run in hand. A run that parks and is taken up again at once has two of them for a moment, so the
 // run's number would not do as a key.
 type work struct {
-	run  int64
-	stop context.CancelCauseFunc
+	run        int64
+	background bool // nobody waits for it
+	stop       context.CancelCauseFunc
 }
 
-// maxActive bounds the runs that are in hand at a time; what a backend takes at a time is bounded apart.
-const maxActive = 64
+// The runs that are in hand at a time, and those among them that no person waits for: there is always room for people.
+// What a backend takes at a time is bounded apart.
+const (
+	maxActive     = 64
+	maxBackground = 16
+)
 
 // New makes a brain with the given settings; Run starts it.
 func New(opt Options, s Settings) *Brain {
@@ -96,7 +101,11 @@ func (b *Brain) Run(ctx context.Context) error {
 		if err := b.dispatch(ctx, &working); err != nil && ctx.Err() == nil {
 			b.log.Error("cannot take up runs", "error", err)
 		}
-		timer := time.NewTimer(b.sleep(ctx, looked))
+		wait, err := b.makeRoom(ctx)
+		if err != nil && ctx.Err() == nil {
+			b.log.Error("cannot look for who waits", "error", err)
+		}
+		timer := time.NewTimer(min(wait, b.sleep(ctx, looked)))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -162,13 +171,14 @@ func (b *Brain) sleep(ctx context.Context, looked time.Time) time.Duration {
 // dispatch takes up all that can be.
 func (b *Brain) dispatch(ctx context.Context, working *sync.WaitGroup) error {
 	for ctx.Err() == nil {
-		b.mu.Lock()
-		full := len(b.active) >= maxActive
-		b.mu.Unlock()
-		if full {
+		claim := b.vault.Claim
+		switch all, background := b.inHand(); {
+		case all >= maxActive:
 			return nil
+		case background >= maxBackground:
+			claim = b.vault.ClaimMessage
 		}
-		p, err := b.vault.Claim(ctx)
+		p, err := claim(ctx)
 		if errors.Is(err, vault.ErrIdle) {
 			return nil
 		}
@@ -176,13 +186,14 @@ func (b *Brain) dispatch(ctx context.Context, working *sync.WaitGroup) error {
 			return err
 		}
 		runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-		w := &work{run: p.Run.ID, stop: stop}
+		w := &work{run: p.Run.ID, background: p.Run.Trigger != "message", stop: stop}
 		b.mu.Lock()
 		b.active[w] = struct{}{}
 		b.mu.Unlock()
 		working.Go(func() {
 			defer func() {
 				stop(nil)
+				b.lanes.ended(p.Run.ID, p.Conversation.ID)
 				b.mu.Lock()
 				delete(b.active, w)
 				b.mu.Unlock()

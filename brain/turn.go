@@ -17,13 +17,14 @@ import (
 type turn struct {
 	b         *Brain
 	log       *slog.Logger
-	began     time.Time // of this life; monotonic
-	broke     bool      // today's budget is used up: only what costs nothing may be asked
-	squeeze   int       // how often the prompt turned out too long
-	resamples int       // how often a server could not read its model's reply
-	tries     int       // in the present outage
-	away      string    // a model outside the house that the run may not use unasked
-	outage    time.Time // since when no backend answers; monotonic
+	began     time.Time     // of this life; monotonic
+	idle      time.Duration // of this life: it waited in line, or what it did was cut off
+	broke     bool          // today's budget is used up: only what costs nothing may be asked
+	squeeze   int           // how often the prompt turned out too long
+	resamples int           // how often a server could not read its model's reply
+	tries     int           // in the present outage
+	away      string        // a model outside the house that the run may not use unasked
+	outage    time.Time     // since when no backend answers; monotonic
 }
 
 // move loads, decides, does and commits once. over: the run is out of our hands.
@@ -61,7 +62,7 @@ func (t *turn) move(ctx context.Context, p *vault.Progress) (over bool, err erro
 }
 
 func (t *turn) policy(ctx context.Context, p vault.Progress, s *Settings) (Policy, error) {
-	policy := Policy{Limits: s.Limits, Worked: p.Run.Worked + time.Since(t.began)} // a clock that jumps is no work
+	policy := Policy{Limits: s.Limits, Worked: p.Run.Worked + time.Since(t.began) - t.idle} // a clock that jumps is no work
 	if s.Limits.USDPerDay == 0 {
 		return policy, nil
 	}
@@ -199,6 +200,11 @@ func (t *turn) think(ctx context.Context, p vault.Progress, s *Settings) (over b
 	t.b.hook("model-answered")
 	if cause := context.Cause(ctx); cause != nil {
 		return false, cause
+	}
+	if errors.Is(err, errYielded) {
+		t.b.hook("yielding")
+		t.log.Info("a run gives way to a person")
+		return true, t.b.vault.Yield(ctx, p.Run.ID, t.idle)
 	}
 	if err != nil {
 		return t.failed(ctx, p, s, err)

@@ -61,7 +61,7 @@ func (v *Vault) Beat(ctx context.Context, person int64, words string) error {
 		}
 		_, err = t.exec(`INSERT INTO run(conversation_id, person_id, trigger, key, gateway, account, chat, thread, input, state, priority, ready_at, queued)
 			VALUES(?,?,'system',?,?,?,?,?,?,'queued',?,?,?) ON CONFLICT(key) DO NOTHING`,
-			c.ID, person, beatKey(person, t.now), to.Gateway, to.Account, to.Chat, to.Thread, words, priorityJob, t.now.UnixMilli(), t.now.UnixMilli())
+			c.ID, person, beatKey(person, t.now), to.Gateway, to.Account, to.Chat, to.Thread, words, priorityIdle, t.now.UnixMilli(), t.now.UnixMilli())
 		return err
 	})
 }

@@ -21,10 +21,12 @@ const (
 	Stopped RunState = "stopped"
 )
 
-// Priorities: who waits for an answer goes before what the clock began.
+// Priorities: who waits for an answer goes before what the clock began, and that before what has no time of its own. What
+// has waited for Patience stands with the first.
 const (
 	priorityMessage = 10
 	priorityJob     = 5
+	priorityIdle    = 1
 )
 
 // Run is everything from a trigger to its end.
@@ -77,11 +79,16 @@ type Progress struct {
 
 // Claim takes up the oldest ready run of the highest priority. A conversation has at most one active run, and its
 // messages keep their order. ErrIdle: nothing is ready, or runs are held.
-func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
+func (v *Vault) Claim(ctx context.Context) (Progress, error) { return v.claim(ctx, false) }
+
+// ClaimMessage is Claim for runs that a person's message began, for when enough of the others are in hand.
+func (v *Vault) ClaimMessage(ctx context.Context) (Progress, error) { return v.claim(ctx, true) }
+
+func (v *Vault) claim(ctx context.Context, messages bool) (p Progress, err error) {
 	if v.strain.Load() != nil {
 		return p, ErrIdle // what is queued waits for room
 	}
-	if number, err := v.nextRun(ctx, v.rdb); err != nil || number == 0 {
+	if number, err := v.nextRun(ctx, v.rdb, messages); err != nil || number == 0 {
 		if err == nil {
 			err = ErrIdle
 		}
@@ -89,7 +96,7 @@ func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
 	}
 	var number int64
 	err = v.write(ctx, "claim", relaxed, func(t *Tx) error {
-		if number, err = v.nextRun(ctx, t.tx); err != nil {
+		if number, err = v.nextRun(ctx, t.tx, messages); err != nil {
 			return err
 		}
 		if number == 0 {
@@ -117,7 +124,7 @@ func (v *Vault) Claim(ctx context.Context) (p Progress, err error) {
 // future and was set right since.
 const longestWait = time.Hour
 
-func (v *Vault) nextRun(ctx context.Context, q querier) (int64, error) {
+func (v *Vault) nextRun(ctx context.Context, q querier, messages bool) (int64, error) {
 	asleep, err := v.asleep(ctx, q)
 	if err != nil {
 		return 0, err
@@ -126,7 +133,9 @@ func (v *Vault) nextRun(ctx context.Context, q querier) (int64, error) {
 		AND NOT (r.trigger != 'message' AND r.steps = 0 AND r.person_id IN (SELECT value FROM json_each(?4)))
 		AND NOT EXISTS (SELECT 1 FROM run a WHERE a.conversation_id = r.conversation_id AND a.state = 'running')
 		AND NOT EXISTS (SELECT 1 FROM run b WHERE b.conversation_id = r.conversation_id AND b.state = 'queued' AND b.priority = r.priority AND b.id < r.id)
-		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?3) ORDER BY r.priority DESC, r.id LIMIT 1`, v.now().UnixMilli(), longestWait.Milliseconds(), settingPaused, asleep)
+		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?3) AND (r.trigger = 'message' OR NOT ?5)
+		ORDER BY CASE WHEN r.queued + r.worked <= ?1 - ?6 THEN max(r.priority, ?7) ELSE r.priority END DESC, r.id LIMIT 1`,
+		v.now().UnixMilli(), longestWait.Milliseconds(), settingPaused, asleep, messages, Patience.Milliseconds(), priorityMessage)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}

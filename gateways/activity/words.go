@@ -57,7 +57,7 @@ func working(line vault.Line, worked time.Duration) string {
 		return fmt.Sprintf("⏸ Waiting for an answer to question %d", line.Asked)
 	case r.State == vault.Waiting:
 		return "⏸ Waiting for an answer"
-	case r.State == vault.Queued:
+	case r.State == vault.Queued && r.Waits == "":
 		return "⏳ I go on with this in a moment"
 	case r.Waits != "":
 		return "⏳ " + r.Waits
