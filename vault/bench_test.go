@@ -128,7 +128,7 @@ func BenchmarkAfterAYear(b *testing.B) {
 	b.Run("idle", func(b *testing.B) {
 		h.do(func(tx *Tx) error { return tx.Pause(true) })
 		for b.Loop() {
-			if _, err := h.nextRun(b.Context(), h.rdb); err != nil {
+			if _, err := h.nextRun(b.Context(), h.rdb, false); err != nil {
 				b.Fatal(err)
 			}
 		}
