@@ -90,7 +90,9 @@ func (t *turn) askOne(ctx context.Context, p vault.Progress, req Request, backen
 	}
 	req.MaxTokens = backend.MaxTokens
 	began := time.Now()
-	resp, err := backend.Model.Generate(call, req, nil)
+	draft := t.draftOf(p, backend)
+	resp, err := backend.Model.Generate(call, req, draft.add)
+	draft.end(resp, err)
 	if err != nil && errors.Is(context.Cause(call), errYielded) {
 		t.idle += time.Since(began)
 		return answer{}, errYielded

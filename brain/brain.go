@@ -40,6 +40,7 @@ type Brain struct {
 	settings atomic.Pointer[Settings]
 	lanes    lanes
 	resting  resting
+	candid   candid
 
 	mu     sync.Mutex
 	active map[*work]struct{}
@@ -78,6 +79,7 @@ func (b *Brain) Configure(s Settings) {
 	s = s.withDefaults()
 	b.settings.Store(&s)
 	b.resting.wake()
+	b.candid.forget()
 	b.vault.Wake()
 }
 

@@ -18,6 +18,7 @@ import (
 type Redactor struct {
 	long  *strings.Replacer
 	short []string
+	forms []string // all of them
 	texts []string // what it masks, for also
 }
 
@@ -71,6 +72,7 @@ func (r *Redactor) also(secrets ...string) *Redactor {
 	var pairs []string
 	for _, s := range out.texts {
 		for _, form := range spellings(s) {
+			out.forms = append(out.forms, form)
 			if utf8.RuneCountInString(s) < shortSecret {
 				out.short = append(out.short, form)
 			} else {
@@ -117,6 +119,34 @@ func (r *Redactor) Redact(text string) string {
 	text = inUserinfo.ReplaceAllString(text, "${1}"+mask+"@")
 	text = inQuery.ReplaceAllString(text, "${1}"+mask)
 	return inBotPath.ReplaceAllString(text, "${1}"+mask)
+}
+
+// RedactPart is Redact for a text whose end is still to come: its last word and whatever else at its end may become a secret
+// are left out.
+func (r *Redactor) RedactPart(text string) string {
+	text = text[:len(text)-len(lastWord(text))]
+	for again := true; again; {
+		again = false
+		for _, form := range r.forms {
+			for n := min(len(text), len(form)-1); n > 0; n-- {
+				if strings.HasSuffix(text, form[:n]) {
+					text, again = text[:len(text)-n], true
+					break
+				}
+			}
+		}
+	}
+	return r.Redact(strings.TrimRightFunc(text, unicode.IsSpace))
+}
+
+// lastWord is what follows the last blank.
+func lastWord(text string) string {
+	at := strings.LastIndexFunc(text, unicode.IsSpace)
+	if at < 0 {
+		return text
+	}
+	_, size := utf8.DecodeRuneInString(text[at:])
+	return text[at+size:]
 }
 
 // Format prints none of what the redactor knows.

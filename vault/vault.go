@@ -110,6 +110,7 @@ type Vault struct {
 	strain  atomic.Pointer[FullError]    // see space.go
 	suspect atomic.Pointer[DamagedError] // see damage.go
 	copies  copies
+	drafts  drafts
 
 	notifier notifier
 }

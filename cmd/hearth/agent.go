@@ -91,6 +91,9 @@ func (a *agent) zone() *time.Location { return a.cfg.Load().Location() }
 // redact masks the secrets of the configuration.
 func (a *agent) redact(s string) string { return a.log.redact.Load().Redact(s) }
 
+// redactPart is redact for a text whose end is still to come.
+func (a *agent) redactPart(s string) string { return a.log.redact.Load().RedactPart(s) }
+
 // partStates tells how the parts are; ready when all of them have been started.
 func (a *agent) partStates() (states []partState, ready bool) {
 	ready = a.started.Load()

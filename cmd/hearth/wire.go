@@ -77,7 +77,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	for _, g := range a.gateways {
 		a.parts = append(a.parts, &part{name: "gateway " + g.Name(), run: func(ctx context.Context) error { return g.Receive(ctx, a.inbox.Accept) }})
 	}
-	shown := activity.Options{Vault: a.vault, Gateways: a.gateways, Log: log, Mask: a.redact}
+	shown := activity.Options{Vault: a.vault, Gateways: a.gateways, Log: log, Mask: a.redact, MaskPart: a.redactPart}
 	a.parts = append(a.parts, []*part{
 		{name: "thrift", run: a.thrift},
 		{name: "activity", run: func(ctx context.Context) error { return activity.Run(ctx, shown) }},

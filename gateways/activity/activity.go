@@ -1,8 +1,8 @@
 // Package activity shows in a chat that the agent is at work and with what, and takes the buttons from questions that are
 // decided. What it does may fail or be lost: nothing depends on it.
 //
-// typing.go shows who is at work, line.go what a long run is doing (in words.go's words), settle.go settles questions. Each gateway has goroutines of its own, so that one that
-// hangs holds up no other.
+// typing.go shows who is at work, line.go what a long run is doing (in words.go's words, with preview.go's piece of the
+// answer), settle.go settles questions. Each gateway has goroutines of its own, so that one that hangs holds up no other.
 package activity
 
 import (
@@ -20,6 +20,7 @@ type Options struct {
 	Gateways []gateways.Gateway
 	Log      *slog.Logger        // nil = nothing is logged
 	Mask     func(string) string // hides known secrets in what is shown, as the outbox does; nil = nothing is hidden
+	MaskPart func(string) string // Mask for an answer whose end is still to come; nil = its whole words, by Mask
 }
 
 // Run shows until ctx ends.
@@ -29,6 +30,9 @@ func Run(ctx context.Context, opt Options) error {
 	}
 	if opt.Mask == nil {
 		opt.Mask = func(s string) string { return s }
+	}
+	if opt.MaskPart == nil {
+		opt.MaskPart = unfinished(opt.Mask)
 	}
 	var all sync.WaitGroup
 	for _, g := range opt.Gateways {

@@ -118,6 +118,7 @@ type house struct {
 	ids      int
 	mu       sync.Mutex
 	broken   map[string]error // events that fail
+	allowed  map[string]int   // events that fail after so many
 	cancel   context.CancelFunc
 	ended    chan error
 }
@@ -128,6 +129,12 @@ func newHouse(t *testing.T) *house {
 	v, err := vault.Open(t.Context(), t.TempDir(), vault.Options{Hooks: vault.Hooks{Before: func(event string) error {
 		h.mu.Lock()
 		defer h.mu.Unlock()
+		if left, limited := h.allowed[event]; limited {
+			if left == 0 {
+				return errors.New("the power is gone")
+			}
+			h.allowed[event]--
+		}
 		return h.broken[event]
 	}}})
 	if err != nil {
@@ -147,6 +154,16 @@ func newHouse(t *testing.T) *house {
 	})
 	h.start()
 	return h
+}
+
+// allow has an event fail after the next n of its kind; n < 0: never.
+func (h *house) allow(event string, n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.allowed = map[string]int{}
+	if n >= 0 {
+		h.allowed[event] = n
+	}
 }
 
 func (h *house) start() {

@@ -32,6 +32,7 @@ type liner struct {
 	name   string
 	log    *slog.Logger
 	mask   func(string) string
+	part   func(string) string
 
 	began    map[int64]time.Time // of the runs at work: when that was first seen; monotonic
 	hopeless map[int64]bool      // runs at work that get no line
@@ -39,21 +40,23 @@ type liner struct {
 	rest     map[string]time.Time
 	busy     map[int64]bool
 	failures map[int64]int
+	previews map[int64]string // of the lines: what is shown below their words
 	ended    chan changed
 	all      sync.WaitGroup
 }
 
 // changed is what came of a change.
 type changed struct {
-	line vault.Line
-	err  error
+	line    vault.Line
+	preview string
+	err     error
 }
 
 func newLiner(opt Options, name string, editor gateways.Editor) *liner {
 	return &liner{
-		vault: opt.Vault, editor: editor, name: name, log: opt.Log.With("gateway", name), mask: opt.Mask,
+		vault: opt.Vault, editor: editor, name: name, log: opt.Log.With("gateway", name), mask: opt.Mask, part: opt.MaskPart,
 		began: map[int64]time.Time{}, hopeless: map[int64]bool{}, next: map[int64]time.Time{}, rest: map[string]time.Time{},
-		busy: map[int64]bool{}, failures: map[int64]int{}, ended: make(chan changed),
+		busy: map[int64]bool{}, failures: map[int64]int{}, previews: map[int64]string{}, ended: make(chan changed),
 	}
 }
 
@@ -150,7 +153,7 @@ func (l *liner) post(ctx context.Context, r vault.Run, now time.Time) error {
 		l.hopeless[r.ID] = true
 		return nil
 	}
-	words := working(vault.Line{Of: r}, l.worked(r, now))
+	words := working(vault.Line{Of: r}, l.worked(r, now), false)
 	posted, err := l.vault.ShowLine(ctx, vault.Part{Key: vault.LineKey(r.ID), Run: r.ID, Conversation: r.Conversation, To: r.To, Text: words})
 	l.hopeless[r.ID] = err == nil && !posted // it may have arrived in an earlier life and was given up: no second one
 	return err
@@ -164,8 +167,8 @@ func (l *liner) change(ctx context.Context, line vault.Line, now time.Time) (tim
 	if line.State != "sent" || l.busy[line.ID] {
 		return maxSleep, nil // what comes of that wakes the loop
 	}
-	words, over := l.words(line, now)
-	if words == line.Shown {
+	words, preview, over := l.words(line, now)
+	if words == line.Shown && preview == l.previews[line.ID] {
 		if over {
 			return maxSleep, l.vault.LineShown(ctx, line.ID, words, true)
 		}
@@ -180,7 +183,7 @@ func (l *liner) change(ctx context.Context, line vault.Line, now time.Time) (tim
 	}
 	l.busy[line.ID] = true
 	l.all.Go(func() {
-		c := changed{line, l.edit(ctx, line, words, over)}
+		c := changed{line, preview, l.edit(ctx, line, words, preview, over)}
 		select {
 		case l.ended <- c:
 		case <-ctx.Done():
@@ -189,23 +192,35 @@ func (l *liner) change(ctx context.Context, line vault.Line, now time.Time) (tim
 	return maxSleep, nil
 }
 
-// words are what a line is to say, and whether they are its last.
-func (l *liner) words(line vault.Line, now time.Time) (words string, over bool) {
+// words are what a line is to say, what of the answer is shown below, and whether they are its last.
+func (l *liner) words(line vault.Line, now time.Time) (words, preview string, over bool) {
 	switch {
 	case line.Run == 0:
-		return line.Text, line.Over
+		return line.Text, "", line.Over
 	case line.Of.Ended.IsZero():
-		return working(line, l.worked(line.Of, now)), false
+		preview = l.preview(line)
+		return working(line, l.worked(line.Of, now), preview != ""), preview, false
 	case !line.Answered:
-		return line.Shown, false // the answer goes first
+		return line.Shown, l.previews[line.ID], false // the answer goes first
 	}
-	return ended(line.Of), true
+	return ended(line.Of), "", true
 }
 
-func (l *liner) edit(ctx context.Context, line vault.Line, words string, over bool) error {
+// edit stores the line's own words alone: of the answer only what is committed as such is kept. A life that ends leaves the
+// preview in the chat until the next life gives the line other words, which it always has to.
+func (l *liner) edit(ctx context.Context, line vault.Line, words, preview string, over bool) error {
 	limited, cancel := context.WithTimeout(ctx, lineLimit)
 	defer cancel()
-	err := l.editor.Edit(limited, line.To, line.Ref, l.mask(words))
+	shown := l.mask(words)
+	if preview != "" {
+		if words != line.Shown { // first, so that a life that ends here is known to have left a preview
+			if err := l.vault.LineShown(ctx, line.ID, words, false); err != nil {
+				return err
+			}
+		}
+		shown += "\n\n" + preview
+	}
+	err := l.editor.Edit(limited, line.To, line.Ref, shown)
 	var fault *gateways.SendError
 	switch {
 	case err == nil:
@@ -223,6 +238,7 @@ func (l *liner) close(c changed) {
 	l.next[id] = time.Now().Add(lineEvery)
 	if c.err == nil {
 		delete(l.failures, id)
+		l.previews[id] = c.preview
 		return
 	}
 	wait := min(lineFailed<<min(l.failures[id], 4), time.Minute)
@@ -253,6 +269,7 @@ func (l *liner) tidy(working map[int64]bool, lines []vault.Line, now time.Time) 
 		if !open[id] && !l.busy[id] {
 			delete(l.next, id)
 			delete(l.failures, id)
+			delete(l.previews, id)
 		}
 	}
 	for chat, until := range l.rest {

@@ -278,7 +278,7 @@ func TestWordsOfALine(t *testing.T) {
 		{vault.Line{Of: vault.Run{State: vault.Waiting}}, 0, "⏸ Waiting for an answer"},
 		{vault.Line{Of: vault.Run{State: vault.Queued}}, 0, "⏳ I go on with this in a moment"},
 	} {
-		if got := working(c.line, c.worked); got != c.want {
+		if got := working(c.line, c.worked, false); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.line.Of, got, c.want)
 		}
 	}

@@ -49,8 +49,8 @@ func Doing(tool string) string {
 	return "using a tool"
 }
 
-// working says what a run that has not ended is doing.
-func working(line vault.Line, worked time.Duration) string {
+// working says what a run that has not ended is doing. writing: its answer can be seen growing.
+func working(line vault.Line, worked time.Duration, writing bool) string {
 	r := line.Of
 	switch {
 	case r.State == vault.Waiting && line.Asked != 0:
@@ -65,6 +65,9 @@ func working(line vault.Line, worked time.Duration) string {
 	doing, step := Doing(line.Tool), r.Steps
 	if line.Tool == "" {
 		step++ // the one that it thinks about
+	}
+	if writing {
+		doing = "writing"
 	}
 	words := "⏳ " + strings.ToUpper(doing[:1]) + doing[1:]
 	if step > 1 {
