@@ -84,7 +84,7 @@ func (d *draft) add(piece string) {
 		return
 	}
 	d.last = now
-	d.t.b.vault.Draft(d.p.Run.ID, presentable(d.text.String(), d.p.Calls, func(name string) bool { _, ok := d.t.b.tools.Named(name); return ok }))
+	d.t.b.vault.Preview(d.p.Run.ID, presentable(d.text.String(), d.p.Calls, func(name string) bool { _, ok := d.t.b.tools.Named(name); return ok }))
 }
 
 // end takes it back: what follows is the answer, or nothing.
@@ -93,7 +93,7 @@ func (d *draft) end(resp Response, err error) {
 		d.t.b.candid.learn(d.name, d.text.String(), resp.Text)
 	}
 	if !d.last.IsZero() {
-		d.t.b.vault.Draft(d.p.Run.ID, "")
+		d.t.b.vault.Preview(d.p.Run.ID, "")
 	}
 }
 

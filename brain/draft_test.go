@@ -41,7 +41,7 @@ func (w *world) drafts(m *writer) *[]string {
 	m.seen = func() {
 		runs, err := w.vault.Runs(w.t.Context(), 0, 1)
 		w.must(err)
-		if now := w.vault.DraftOf(runs[0].ID); now != "" && (len(seen) == 0 || seen[len(seen)-1] != now) {
+		if now := w.vault.PreviewOf(runs[0].ID); now != "" && (len(seen) == 0 || seen[len(seen)-1] != now) {
 			seen = append(seen, now)
 		}
 	}
@@ -70,7 +70,7 @@ func TestLOOP22ALongAnswerIsShownWhileItIsWritten(t *testing.T) {
 		if !slices.Equal(*seen, want) {
 			t.Errorf("shown: %q", *seen)
 		}
-		if got := w.vault.DraftOf(run); got != "" {
+		if got := w.vault.PreviewOf(run); got != "" {
 			t.Errorf("left behind: %q", got)
 		}
 		if got := w.sent(run, vault.Answer); len(got) != 1 || got[0] != story {
@@ -138,16 +138,16 @@ func TestADraftOfNothingIsTakenBack(t *testing.T) {
 		sleep(time.Minute)
 		run := w.say("tell me a story")
 		sleep(13100 * time.Millisecond)
-		if len(*seen) == 0 || w.vault.DraftOf(run) != "" {
-			t.Errorf("shown: %q, and after the failure %q", *seen, w.vault.DraftOf(run))
+		if len(*seen) == 0 || w.vault.PreviewOf(run) != "" {
+			t.Errorf("shown: %q, and after the failure %q", *seen, w.vault.PreviewOf(run))
 		}
 		sleep(10 * time.Second)
-		if w.vault.DraftOf(run) == "" {
+		if w.vault.PreviewOf(run) == "" {
 			t.Error("nothing is shown of the next try")
 		}
 		w.stopTalk()
 		synctest.Wait()
-		if got := w.vault.DraftOf(run); got != "" {
+		if got := w.vault.PreviewOf(run); got != "" {
 			t.Errorf("after the stop: %q", got)
 		}
 	})

@@ -29,6 +29,8 @@ const (
 	ClaimsChanged Change = "claim"
 	// DraftsChanged is what a run needs to do the same again after a crash: nobody waits for it.
 	DraftsChanged Change = "draft"
+	// PreviewsChanged is what a model has written of a reply: see Vault.Preview.
+	PreviewsChanged Change = "preview"
 )
 
 // anything stands for what cannot be told from a statement's first words: everybody is woken.

@@ -101,16 +101,16 @@ type Vault struct {
 	touched map[Change]bool // by the last commit
 	stamp   time.Time
 
-	behind  time.Duration
-	unclean bool
-	missed  atomic.Pointer[string] // what new jobs do about missed instants
-	quiet   atomic.Pointer[Quiet]  // see quiet.go
-	flushed atomic.Int64           // commits that were flushed to the disk
-	leisure leisure
-	strain  atomic.Pointer[FullError]    // see space.go
-	suspect atomic.Pointer[DamagedError] // see damage.go
-	copies  copies
-	drafts  drafts
+	behind   time.Duration
+	unclean  bool
+	missed   atomic.Pointer[string] // what new jobs do about missed instants
+	quiet    atomic.Pointer[Quiet]  // see quiet.go
+	flushed  atomic.Int64           // commits that were flushed to the disk
+	leisure  leisure
+	strain   atomic.Pointer[FullError]    // see space.go
+	suspect  atomic.Pointer[DamagedError] // see damage.go
+	copies   copies
+	previews previews
 
 	notifier notifier
 }

@@ -18,7 +18,7 @@ func (l *liner) preview(line vault.Line) string {
 	if line.Run == 0 || line.Of.State != vault.Running || line.Of.Waits != "" || line.Chat != vault.Private || line.Tool != "" {
 		return ""
 	}
-	text := l.vault.DraftOf(line.Run)
+	text := l.vault.PreviewOf(line.Run)
 	if text == "" {
 		return ""
 	}

@@ -13,7 +13,7 @@ import (
 // writes is a model that writes a word a second of a run's answer.
 func (h *house) writes(run int64, from, words int) {
 	for n := from + 1; n <= from+words; n++ {
-		h.Draft(run, strings.TrimSpace(strings.Repeat("word ", n)))
+		h.Preview(run, strings.TrimSpace(strings.Repeat("word ", n)))
 		time.Sleep(time.Second)
 	}
 	synctest.Wait()
@@ -55,7 +55,7 @@ func TestLOOP22AnAnswerIsShownWhileItIsWritten(t *testing.T) {
 		}
 
 		h.end(p, vault.Done)
-		h.Draft(p.Run.ID, "")
+		h.Preview(p.Run.ID, "")
 		time.Sleep(20 * time.Second)
 		if edits := h.one.edited(); len(edits) != 0 {
 			t.Errorf("before the answer is there: %v", edits)
@@ -85,15 +85,15 @@ func TestAPreviewIsTakenBack(t *testing.T) {
 			}
 			return edits[len(edits)-1].text
 		}
-		h.Draft(p.Run.ID, "once upon a")
+		h.Preview(p.Run.ID, "once upon a")
 		if got := last(); got != "⏳ Writing\n\nonce upon" {
 			t.Errorf("it shows %q", got)
 		}
-		h.Draft(p.Run.ID, "")
+		h.Preview(p.Run.ID, "")
 		if got := last(); got != "⏳ Thinking" {
 			t.Errorf("when it has come to nothing: %q", got)
 		}
-		h.Draft(p.Run.ID, "once upon a")
+		h.Preview(p.Run.ID, "once upon a")
 		last()
 		h.must(h.NoticeWaiting(t.Context(), p.Run.ID, "The line is down."))
 		if got := last(); got != "⏳ The line is down." {
@@ -125,7 +125,7 @@ func TestThePreviewOfALostLifeIsTakenAway(t *testing.T) {
 			t.Fatalf("no preview: %v", edits)
 		}
 		h.stop()
-		h.Draft(p.Run.ID, "") // as after a restart
+		h.Preview(p.Run.ID, "") // as after a restart
 		h.allow("line-shown", -1)
 		h.start()
 		time.Sleep(10 * time.Second)
