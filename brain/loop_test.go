@@ -3,9 +3,11 @@ package brain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -145,6 +147,86 @@ func TestLOOP11AMessageTooLateKeepsItsRun(t *testing.T) {
 			t.Errorf("the history is out of order: %s", all)
 		}
 	})
+}
+
+// Whenever a message comes while a run works, at whatever commit, and though the power goes right behind it: it joins the run
+// or keeps its own, the model sees it, and it is answered. LOOP-11
+func TestLOOP11NoMessageIsLostWheneverItComes(t *testing.T) {
+	for n := 1; ; n++ {
+		came := false
+		for _, cut := range []bool{false, true} {
+			inBubble(t, func(w *world) {
+				m := record(func(_ context.Context, req Request) (Response, error) {
+					if strings.Contains(asked(req), "look at this") && replied(req) == 0 {
+						return want("look", `{"text":"it"}`), nil
+					}
+					return say("Seen."), nil
+				})
+				w.use(m)
+				w.log = nowhere{}
+				var armed atomic.Bool
+				var events, other atomic.Int64
+				var event string
+				w.hooks.After = func(name string) error {
+					if !armed.Load() || events.Add(1) != int64(n) {
+						return nil
+					}
+					event = name
+					acc, err := w.vault.Accept(w.t.Context(), w.inbound(w.me, "and at that"), w.me, 0)
+					if err != nil {
+						return err
+					}
+					if other.Store(acc.Run); cut {
+						w.dead.Store(true)
+						return errDead
+					}
+					return nil
+				}
+				w.must(w.vault.Close())
+				w.open()
+				w.start()
+				armed.Store(true)
+				if _, err := w.vault.Accept(w.t.Context(), w.inbound(w.me, "look at this"), w.me, 0); err != nil && !w.dead.Load() {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if w.dead.Load() {
+					w.crash()
+					w.open()
+					w.start()
+				}
+				sleep(time.Minute)
+				second := other.Load()
+				if second == 0 {
+					return
+				}
+				came = true
+				runs, err := w.vault.Runs(w.t.Context(), 0, 10)
+				w.must(err)
+				for _, r := range runs {
+					if r.State != vault.Done {
+						t.Errorf("at %s (%d, cut %v): run %d is %s", event, n, cut, r.ID, r.State)
+					}
+				}
+				joined := strings.HasPrefix(w.progress(second).Run.Reason, "joined")
+				if got := len(w.sent(second, vault.Answer)); joined != (got == 0) || got > 1 {
+					t.Errorf("at %s (%d, cut %v): joined %v, and %d answers of its own", event, n, cut, joined, got)
+				}
+				if len(w.sent(runs[len(runs)-1].ID, vault.Answer)) != 1 {
+					t.Errorf("at %s (%d, cut %v): the first message is answered by %q", event, n, cut, w.sent(runs[len(runs)-1].ID, vault.Answer))
+				}
+				if !slices.ContainsFunc(m.requests, func(req Request) bool { return strings.Contains(asked(req), "and at that") }) {
+					t.Errorf("at %s (%d, cut %v): no model has seen it", event, n, cut)
+				}
+			})
+		}
+		if !came {
+			if n < 6 {
+				t.Errorf("only %d commits", n)
+			}
+			return
+		}
+	}
 }
 
 // An edit that comes while the model thinks is not taken for seen: the next step gets it.

@@ -16,6 +16,7 @@ type Line struct {
 	Tool     string   // the call that its run has in hand; "" = none
 	Asked    int64    // the open approval that its run waits for; 0 = none
 	Answered bool     // nothing else that its run has to say is still to be sent
+	More     bool     // its sender has written more, which joins the run at its next step
 	Of       Run      // the run that Part.Run names, if any
 }
 
@@ -74,7 +75,8 @@ func (v *Vault) Lines(ctx context.Context, gateway string) ([]Line, error) {
 		coalesce((SELECT kind FROM conversation c WHERE c.id = outbox.conversation_id), ''),
 		coalesce((SELECT tool FROM call WHERE call.run_id = outbox.run_id AND call.state IN ('proposed','approved','started') ORDER BY call.id LIMIT 1), ''),
 		coalesce((SELECT id FROM approval a WHERE a.run_id = outbox.run_id AND a.state = 'open' ORDER BY a.id LIMIT 1), 0),
-		NOT EXISTS (SELECT 1 FROM outbox o WHERE o.run_id = outbox.run_id AND o.state IN ('waiting','sending') AND o.class != 'progress')
+		NOT EXISTS (SELECT 1 FROM outbox o WHERE o.run_id = outbox.run_id AND o.state IN ('waiting','sending') AND o.class != 'progress'),
+		EXISTS (SELECT 1 FROM run r JOIN run q ON q.conversation_id = r.conversation_id AND q.state = 'queued' WHERE r.id = outbox.run_id AND `+joins+`)
 		FROM outbox WHERE gateway = ? AND live != 0 AND state IN ('waiting','sending','sent') ORDER BY id`, gateway)
 	if err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func (c columns) Scan(dest ...any) error { return c.scanner.Scan(append(dest, c.
 
 func scanLine(s scanner) (l Line, err error) {
 	var live int
-	l.Part, err = scanPart(columns{s, []any{&l.Shown, &live, &l.Chat, &l.Tool, &l.Asked, &l.Answered}})
+	l.Part, err = scanPart(columns{s, []any{&l.Shown, &live, &l.Chat, &l.Tool, &l.Asked, &l.Answered, &l.More}})
 	l.Over = live == 2
 	return l, err
 }

@@ -119,15 +119,14 @@ func (v *Vault) Park(ctx context.Context, run int64) error {
 	})
 }
 
+// joins says that a queued run q is more words of the sender of the run r, in the same chat.
+const joins = `r.trigger = 'message' AND q.trigger = 'message' AND q.claimed IS NULL AND q.steps = 0 AND q.id > r.id
+	AND q.gateway = r.gateway AND q.account = r.account AND q.chat = r.chat AND q.thread = r.thread AND q.sender = r.sender`
+
 // joinQueued moves what the same sender wrote in the same chat meanwhile into the running run. Their own runs end as
 // joined. Only here can that happen, so no message is added to a run that has just decided to end.
 func (t *Tx) joinQueued(r Run) ([]int64, error) {
-	if r.Trigger != "message" {
-		return nil, nil
-	}
-	others, err := collect(t.ctx, t.tx, scanInt, `SELECT id FROM run WHERE state = 'queued' AND trigger = 'message' AND claimed IS NULL AND steps = 0 AND conversation_id = ?
-		AND gateway = ? AND account = ? AND chat = ? AND thread = ? AND sender = ? AND id > ? ORDER BY id`,
-		r.Conversation, r.To.Gateway, r.To.Account, r.To.Chat, r.To.Thread, r.Sender, r.ID)
+	others, err := collect(t.ctx, t.tx, scanInt, `SELECT q.id FROM run r JOIN run q ON q.conversation_id = r.conversation_id AND q.state = 'queued' WHERE r.id = ? AND `+joins+` ORDER BY q.id`, r.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -27,10 +27,9 @@ func (v *Vault) Blocked(ctx context.Context) ([]Blocked, error) {
 	return collect(ctx, v.rdb, func(s scanner) (b Blocked, err error) {
 		err = s.Scan(&b.Run, &b.By, &b.Background, instant{&b.Since}, &b.Waits)
 		return b, err
-	}, `SELECT r.id, a.id, a.trigger != 'message', r.ready_at, r.waits FROM run r JOIN run a ON a.conversation_id = r.conversation_id AND a.state = 'running'
-		WHERE r.state = 'queued' AND r.trigger = 'message' AND r.ready_at <= ?
-		AND NOT (a.trigger = 'message' AND r.steps = 0 AND a.gateway = r.gateway AND a.account = r.account AND a.chat = r.chat AND a.thread = r.thread AND a.sender = r.sender)
-		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?) ORDER BY +r.id`, v.now().UnixMilli(), settingPaused)
+	}, `SELECT q.id, r.id, r.trigger != 'message', q.ready_at, q.waits FROM run q JOIN run r ON r.conversation_id = q.conversation_id AND r.state = 'running'
+		WHERE q.state = 'queued' AND q.trigger = 'message' AND q.ready_at <= ? AND NOT (`+joins+`)
+		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?) ORDER BY +q.id`, v.now().UnixMilli(), settingPaused)
 }
 
 // Yield gives a run back so that a person is served first. It goes on where its journal ends, and nothing counts as

@@ -263,6 +263,30 @@ func TestALineThatIsBoundToNoRun(t *testing.T) {
 	})
 }
 
+// What is written meanwhile is acknowledged in the line until the run has taken it up.
+func TestLOOP11TheLineSaysThatMoreWasSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		p := h.asked("read it all")
+		time.Sleep(9 * time.Second)
+		h.deliver()
+		h.ids++
+		_, err := h.Accept(t.Context(), vault.Inbound{Gateway: "one", Account: "bot", Chat: "1", ChatKind: vault.Private, Sender: "1", ID: fmt.Sprint(h.ids), Kind: "text", Text: "and that", Sent: time.Now()}, h.ann, 0)
+		h.must(err)
+		time.Sleep(5 * time.Second)
+		h.step(p.Run.ID, "web_search")
+		time.Sleep(5 * time.Second)
+		var said []string
+		for _, e := range h.one.edited() {
+			said = append(said, e.text)
+		}
+		if diff := cmp.Diff([]string{"⏳ Thinking; what you have just written comes next", "⏳ Searching the web"}, said); diff != "" {
+			t.Error(diff)
+		}
+		h.end(p, vault.Done)
+	})
+}
+
 // TestWordsOfALine for every state of a run.
 func TestWordsOfALine(t *testing.T) {
 	for _, c := range []struct {
@@ -273,6 +297,8 @@ func TestWordsOfALine(t *testing.T) {
 		{vault.Line{Of: vault.Run{State: vault.Running}}, 9 * time.Second, "⏳ Thinking"},
 		{vault.Line{Of: vault.Run{State: vault.Running, Steps: 2}}, 31 * time.Second, "⏳ Thinking, step 3 (30 s)"},
 		{vault.Line{Of: vault.Run{State: vault.Running, Steps: 3}, Tool: "mcp_whatever"}, 125 * time.Second, "⏳ Using a tool, step 3 (2 min)"},
+		{vault.Line{Of: vault.Run{State: vault.Running}, More: true}, 31 * time.Second, "⏳ Thinking (30 s); what you have just written comes next"},
+		{vault.Line{Of: vault.Run{State: vault.Queued, Waits: "You are second in line."}}, 0, "⏳ You are second in line."},
 		{vault.Line{Of: vault.Run{State: vault.Running, Waits: "You are second in line."}}, 0, "⏳ You are second in line."},
 		{vault.Line{Of: vault.Run{State: vault.Waiting}, Asked: 3}, 0, "⏸ Waiting for an answer to question 3"},
 		{vault.Line{Of: vault.Run{State: vault.Waiting}}, 0, "⏸ Waiting for an answer"},

@@ -79,6 +79,9 @@ func working(line vault.Line, worked time.Duration, writing bool) string {
 	case worked >= 30*time.Second:
 		words += " (30 s)"
 	}
+	if line.More {
+		words += "; what you have just written comes next"
+	}
 	return words
 }
 
