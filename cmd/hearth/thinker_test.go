@@ -18,8 +18,12 @@ type thinker struct {
 	once  sync.Once
 }
 
-// thinking is what a model says: words, or the call of a tool.
-type thinking struct{ words, tool, args string }
+// thinking is what a model says: words, or the call of a tool. With pieces it writes those first, as they come, and ends when
+// they do.
+type thinking struct {
+	words, tool, args string
+	pieces            <-chan string
+}
 
 func newThinker(t *testing.T) *thinker {
 	t.Helper()
@@ -53,13 +57,34 @@ func (m *thinker) answer(w http.ResponseWriter, r *http.Request) {
 		m.asked <- last.Role + ": " + last.Content
 		select {
 		case said := <-m.reply:
-			m.say(w, said)
+			if m.write(w, r, said.pieces) {
+				m.say(w, said)
+			}
 		case <-r.Context().Done():
 		case <-m.end:
 		}
 	default:
 		http.NotFound(w, r)
 	}
+}
+
+// write streams the pieces of an answer. whole: nobody hung up meanwhile.
+func (m *thinker) write(w http.ResponseWriter, r *http.Request, pieces <-chan string) (whole bool) {
+	for pieces != nil {
+		select {
+		case piece, more := <-pieces:
+			if !more {
+				return true
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"model": "slow", "message": map[string]any{"role": "assistant", "content": piece}, "done": false}) // the client may be dead
+			w.(http.Flusher).Flush()
+		case <-r.Context().Done():
+			return false
+		case <-m.end:
+			return false
+		}
+	}
+	return true
 }
 
 func (m *thinker) say(w http.ResponseWriter, said thinking) {
