@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,17 +36,37 @@ func (m *writer) Generate(ctx context.Context, _ Request, onDelta func(string)) 
 	return m.replies[min(n, len(m.replies)-1)], m.errs[n]
 }
 
-// drafts notes every draft of the newest run.
-func (w *world) drafts(m *writer) *[]string {
-	var seen []string
+// shown is every preview that a run had.
+type shown struct {
+	mu    sync.Mutex
+	words []string
+}
+
+func (s *shown) all() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.words)
+}
+
+func (s *shown) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.words = nil
+}
+
+// previews notes what is shown of the newest run.
+func (w *world) previews(m *writer) *shown {
+	s := &shown{}
 	m.seen = func() {
 		runs, err := w.vault.Runs(w.t.Context(), 0, 1)
 		w.must(err)
-		if now := w.vault.PreviewOf(runs[0].ID); now != "" && (len(seen) == 0 || seen[len(seen)-1] != now) {
-			seen = append(seen, now)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if now := w.vault.PreviewOf(runs[0].ID); now != "" && (len(s.words) == 0 || s.words[len(s.words)-1] != now) {
+			s.words = append(s.words, now)
 		}
 	}
-	return &seen
+	return s
 }
 
 const story = "Once upon a time there was a pond with three frogs in it"
@@ -55,20 +76,20 @@ const story = "Once upon a time there was a pond with three frogs in it"
 func TestLOOP22ALongAnswerIsShownWhileItIsWritten(t *testing.T) {
 	inBubble(t, func(w *world) {
 		m := &writer{streams: []string{"Good morning", story}, replies: []Response{say("Good morning"), say(story)}}
-		seen := w.drafts(m)
+		seen := w.previews(m)
 		w.use(m)
 		w.start()
 		w.say("hello")
 		sleep(time.Minute)
 		run := w.say("tell me a story")
 		sleep(4500 * time.Millisecond)
-		if len(*seen) != 0 {
-			t.Errorf("too soon: %q", *seen)
+		if len(seen.all()) != 0 {
+			t.Errorf("too soon: %q", seen.all())
 		}
 		sleep(time.Minute)
 		want := []string{"Once upon a time there", "Once upon a time there was a", "Once upon a time there was a pond with", "Once upon a time there was a pond with three frogs", story}
-		if !slices.Equal(*seen, want) {
-			t.Errorf("shown: %q", *seen)
+		if !slices.Equal(seen.all(), want) {
+			t.Errorf("shown: %q", seen.all())
 		}
 		if got := w.vault.PreviewOf(run); got != "" {
 			t.Errorf("left behind: %q", got)
@@ -85,42 +106,42 @@ func TestWhoseAnswersAreNotShown(t *testing.T) {
 	for name, tt := range map[string]struct {
 		streams []string
 		replies []Response
-		begin   func(w *world, seen *[]string)
+		begin   func(w *world, seen *shown)
 	}{
-		"the first": {[]string{story}, []Response{say(story)}, func(w *world, _ *[]string) { w.say("tell me a story") }},
-		"one that thinks": {[]string{thought}, []Response{say(story)}, func(w *world, _ *[]string) {
+		"the first": {[]string{story}, []Response{say(story)}, func(w *world, _ *shown) { w.say("tell me a story") }},
+		"one that thinks": {[]string{thought}, []Response{say(story)}, func(w *world, _ *shown) {
 			w.say("a")
 			sleep(time.Minute)
 			w.say("b")
 			sleep(time.Minute)
 			w.say("c")
 		}},
-		"one that begins to think": {[]string{"Good morning", thought, story}, []Response{say("Good morning"), say(story)}, func(w *world, seen *[]string) {
+		"one that begins to think": {[]string{"Good morning", thought, story}, []Response{say("Good morning"), say(story)}, func(w *world, seen *shown) {
 			w.say("a")
 			sleep(time.Minute)
 			w.say("b")
 			sleep(time.Minute)
-			*seen = nil // it was trusted until then
+			seen.forget() // it was trusted until then
 			w.say("c")
 		}},
-		"a group": {[]string{story}, []Response{say(story)}, func(w *world, _ *[]string) {
+		"a group": {[]string{story}, []Response{say(story)}, func(w *world, _ *shown) {
 			w.say("a")
 			sleep(time.Minute)
 			w.accept(w.inGroup(w.me, "b"), w.me, 0)
 		}},
-		"a wake-up":   {[]string{story}, []Response{say(story)}, func(w *world, _ *[]string) { w.say("a"); sleep(time.Minute); w.followUp(w.me) }},
-		"a new model": {[]string{story}, []Response{say(story)}, func(w *world, _ *[]string) { w.say("a"); sleep(time.Minute); w.brain.Configure(w.settings); w.say("b") }},
+		"a wake-up":   {[]string{story}, []Response{say(story)}, func(w *world, _ *shown) { w.say("a"); sleep(time.Minute); w.followUp(w.me) }},
+		"a new model": {[]string{story}, []Response{say(story)}, func(w *world, _ *shown) { w.say("a"); sleep(time.Minute); w.brain.Configure(w.settings); w.say("b") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(w *world) {
 				m := &writer{streams: tt.streams, replies: tt.replies}
-				seen := w.drafts(m)
+				seen := w.previews(m)
 				w.use(m)
 				w.start()
 				tt.begin(w, seen)
 				sleep(time.Minute)
-				if len(*seen) != 0 {
-					t.Errorf("shown: %q", *seen)
+				if len(seen.all()) != 0 {
+					t.Errorf("shown: %q", seen.all())
 				}
 			})
 		})
@@ -131,15 +152,15 @@ func TestWhoseAnswersAreNotShown(t *testing.T) {
 func TestADraftOfNothingIsTakenBack(t *testing.T) {
 	inBubble(t, func(w *world) {
 		m := &writer{streams: []string{"Good morning", story}, replies: []Response{say("Good morning"), say(story)}, errs: map[int]error{1: fault(Transient)}}
-		seen := w.drafts(m)
+		seen := w.previews(m)
 		w.use(m)
 		w.start()
 		w.say("hello")
 		sleep(time.Minute)
 		run := w.say("tell me a story")
 		sleep(13100 * time.Millisecond)
-		if len(*seen) == 0 || w.vault.PreviewOf(run) != "" {
-			t.Errorf("shown: %q, and after the failure %q", *seen, w.vault.PreviewOf(run))
+		if len(seen.all()) == 0 || w.vault.PreviewOf(run) != "" {
+			t.Errorf("shown: %q, and after the failure %q", seen.all(), w.vault.PreviewOf(run))
 		}
 		sleep(10 * time.Second)
 		if w.vault.PreviewOf(run) == "" {
