@@ -103,11 +103,7 @@ func (b *Brain) Run(ctx context.Context) error {
 		if err := b.dispatch(ctx, &working); err != nil && ctx.Err() == nil {
 			b.log.Error("cannot take up runs", "error", err)
 		}
-		wait, err := b.makeRoom(ctx)
-		if err != nil && ctx.Err() == nil {
-			b.log.Error("cannot look for who waits", "error", err)
-		}
-		timer := time.NewTimer(min(wait, b.sleep(ctx, looked)))
+		timer := time.NewTimer(b.sleep(ctx, looked))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -155,17 +151,22 @@ func (b *Brain) audit(ctx context.Context) {
 }
 
 // sleep is how long nothing can become ready by itself. What was ready when dispatch looked has been taken up, or is held by
-// a busy conversation, an older message or a pause: then a commit wakes us.
+// a busy conversation, an older message or a pause: then a commit wakes us. A person who is held is made room for.
 func (b *Brain) sleep(ctx context.Context, looked time.Time) time.Duration {
 	runs, err := b.vault.OpenRuns(ctx, 0)
 	if err != nil {
 		return longestSleep
 	}
-	wait := longestSleep
+	wait, held := longestSleep, false
 	for _, r := range runs {
 		if r.State == vault.Queued && r.Ready.After(looked) {
 			wait = min(wait, r.Ready.Sub(b.now()))
+		} else if r.State == vault.Queued && r.Trigger == "message" {
+			held = true
 		}
+	}
+	if held {
+		wait = min(wait, b.makeRoom(ctx))
 	}
 	return max(0, wait)
 }

@@ -2,6 +2,7 @@ package brain
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -19,14 +20,8 @@ func (b *Brain) inHand() (all, background int) {
 
 // makeRoom has background work give way to the people whose conversation it holds, tells those who have to wait all the
 // same, and says when it is to look again. People who wait for a backend alone are served by its lane.
-func (b *Brain) makeRoom(ctx context.Context) (time.Duration, error) {
-	if all, _ := b.inHand(); all == 0 {
-		return longestSleep, nil
-	}
+func (b *Brain) makeRoom(ctx context.Context) time.Duration {
 	blocked, err := b.vault.Blocked(ctx)
-	if err != nil {
-		return longestSleep, err
-	}
 	again := longestSleep
 	for _, r := range blocked {
 		if r.Background {
@@ -34,13 +29,12 @@ func (b *Brain) makeRoom(ctx context.Context) (time.Duration, error) {
 		}
 		if wait := waitNotice - b.now().Sub(r.Since); wait > 0 {
 			again = min(again, wait)
-			continue
-		}
-		if words := inLine(2); r.Waits != words {
-			if err := b.vault.NoticeWaiting(ctx, r.Run, words); err != nil {
-				return longestSleep, err
-			}
+		} else if words := inLine(2); r.Waits != words {
+			err = errors.Join(err, b.vault.NoticeWaiting(ctx, r.Run, words))
 		}
 	}
-	return again, nil
+	if err != nil && ctx.Err() == nil {
+		b.log.Error("cannot make room for who waits", "error", err)
+	}
+	return again
 }
