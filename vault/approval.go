@@ -96,7 +96,7 @@ func (t *Tx) ask(a Approval, r Run) (int64, error) {
 func buttons(number int64, choices []string) []Button {
 	var out []Button
 	for _, choice := range choices {
-		label, ok := map[string]string{ChooseAgain: "Do it again", ChooseWorked: "It worked"}[choice]
+		label, ok := map[string]string{ChooseAgain: "Do it again", ChooseWorked: "It worked", ChooseMore: "Go on with this", ChooseToday: "Lift it for today"}[choice]
 		if !ok {
 			label = strings.ToUpper(choice[:1]) + choice[1:]
 		}

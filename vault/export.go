@@ -48,6 +48,7 @@ var exports = []exported{
 	{"message", `+t.person_id = ?1 OR +t.conversation_id` + ownTalk + ` OR ` + ownRun, `t.run_id = ?1`},
 	{"step", ownRun, `t.run_id = ?1`},
 	{"call", ownRun, `t.run_id = ?1`},
+	{"spend", `t.person_id = ?1 OR ` + ownRun, `t.run_id = ?1`},
 	{"approval", `+t.person_id = ?1 OR +t.decided_by = ?1 OR ` + ownRun, `t.run_id = ?1`},
 	{"rule", `t.person_id = ?1 OR t.created_by = ?1`, `EXISTS (SELECT 1 FROM approval a WHERE a.id = t.approval_id AND a.run_id = ?1)`},
 	{"outbox", `+t.conversation_id` + ownTalk + ` OR ` + ownRun + ` OR ` + ownJob + ` OR EXISTS (SELECT 1 FROM chat h WHERE h.gateway = t.gateway AND h.account = t.account AND h.chat = t.chat AND h.thread = t.thread AND h.conversation_id` + ownTalk + `)

@@ -83,7 +83,7 @@ func watched(h *home) *planner {
 }
 
 // Indexes that hold only what is open: to read one from end to end is what it is for.
-var openOnly = []string{"outbox_lane", "outbox_buttons", "outbox_live", "job_next", "approval_open", "memory_pinned"}
+var openOnly = []string{"outbox_lane", "outbox_buttons", "outbox_live", "job_next", "approval_open", "memory_pinned", "spend_open"}
 
 // What is done all day must not become slower with the years.
 func TestHotPathsReadNoTableFromEndToEnd(t *testing.T) {

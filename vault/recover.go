@@ -28,6 +28,9 @@ func (v *Vault) recover(ctx context.Context) error {
 		if _, err := t.exec(`UPDATE run SET state = 'queued', claimed = NULL WHERE state = 'running'`); err != nil {
 			return err
 		}
+		if err := t.cutOpen(); err != nil {
+			return err
+		}
 		sending, err := collect(t.ctx, t.tx, func(s scanner) (struct {
 			Part
 			boot string

@@ -312,12 +312,6 @@ func (v *Vault) OpenRuns(ctx context.Context, conversation int64) ([]Run, error)
 	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE state IN ('queued','running','waiting') AND (? = 0 OR conversation_id = ?) ORDER BY +id`, conversation, conversation)
 }
 
-// Spent gives the dollars booked since an instant, over all runs.
-func (v *Vault) Spent(ctx context.Context, since time.Time) (float64, error) {
-	return one(ctx, v.rdb, func(s scanner) (f float64, err error) { err = s.Scan(&f); return f, err },
-		`SELECT coalesce(sum(usd), 0.0) FROM step WHERE usd IS NOT NULL AND ended >= ?`, since.UnixMilli())
-}
-
 // StoppedAmong gives those of the runs that are no longer running: a person stopped them.
 func (v *Vault) StoppedAmong(ctx context.Context, runs []int64) ([]int64, error) {
 	still, err := v.StillRunning(ctx, runs)

@@ -36,6 +36,11 @@ type StepDone struct {
 	Park  bool   // nothing can go on before a person has answered
 	End   *Ending
 	Note  string // a further step of kind note, for the model
+
+	// Spend is the row of the ledger that Reserve gave for the request; 0 = there is none yet. CacheRead and CacheWrote are
+	// parts of Step.TokensIn, as in Usage.
+	Spend                 int64
+	CacheRead, CacheWrote int
 }
 
 // SaveStep is the checkpoint: the model's words, their cost, the calls they propose with the questions these raise, and
@@ -49,6 +54,9 @@ func (v *Vault) SaveStep(ctx context.Context, run int64, d StepDone) (joined []i
 			return err
 		}
 		if err := t.insertStep(run, d.Step); err != nil {
+			return err
+		}
+		if err := t.bookStep(r, d); err != nil {
 			return err
 		}
 		if d.Note != "" {
@@ -98,6 +106,25 @@ func (t *Tx) insertStep(run int64, s Step) error {
 	}
 	_, err := t.exec(`INSERT INTO step(run_id, n, kind, text, model, tokens_in, tokens_out, usd, started, ended) VALUES(?,?,?,?,?,?,?,?,?,?)`,
 		run, s.N, kind, s.Text, s.Model, s.TokensIn, s.TokensOut, usd, s.Started.UnixMilli(), t.now.UnixMilli())
+	return err
+}
+
+// bookStep settles the request that a step answers. A step that nobody reserved for is entered here, unless it took nothing.
+func (t *Tx) bookStep(r Run, d StepDone) error {
+	e := Spending{
+		ID: d.Spend, Run: r.ID, Person: r.Person, Job: r.Job, Purpose: "step", Model: d.Step.Model, State: "settled", At: t.now, USD: d.Step.USD, USDKnown: d.Step.USDKnown,
+		Usage: Usage{In: d.Step.TokensIn, Out: d.Step.TokensOut, CacheRead: d.CacheRead, CacheWrote: d.CacheWrote}, Took: max(0, t.now.Sub(d.Step.Started)),
+	}
+	if d.Step.Started.IsZero() {
+		e.Took = 0
+	}
+	if e.ID != 0 {
+		return t.settle(e)
+	}
+	if e.In+e.Out == 0 && e.free() {
+		return nil
+	}
+	_, err := t.enter(e)
 	return err
 }
 

@@ -142,7 +142,27 @@ CREATE TABLE step (
   started INTEGER NOT NULL, ended INTEGER NOT NULL,
   PRIMARY KEY (run_id, n)
 ) WITHOUT ROWID;
-CREATE INDEX step_paid ON step(ended) WHERE usd IS NOT NULL;
+
+-- The ledger of what was asked of models. A row is committed before a request is made, with the most that it can take; the
+-- commit that saves the answer settles it. A request that was cut keeps the most that it can have taken: nobody knows what
+-- was billed for it. One that its server refused leaves no row.
+CREATE TABLE spend (
+  id      INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id  INTEGER REFERENCES run(id),          -- null = for none in particular
+  person_id INTEGER REFERENCES person(id),     -- whose run it is
+  job_id  INTEGER,
+  purpose TEXT NOT NULL,                       -- step, or what else a model is asked for
+  model   TEXT NOT NULL,
+  state   TEXT NOT NULL CHECK (state IN ('open','settled','cut')),
+  tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL,
+  cache_read INTEGER NOT NULL DEFAULT 0, cache_wrote INTEGER NOT NULL DEFAULT 0,  -- of tokens_in, by the provider's cache
+  usd     REAL,                                -- null = the price is not known
+  at      INTEGER NOT NULL,                    -- when the model was asked: the day that it counts to
+  took    INTEGER NOT NULL DEFAULT 0           -- milliseconds
+);
+CREATE INDEX spend_at ON spend(at);
+CREATE INDEX spend_run ON spend(run_id);
+CREATE INDEX spend_open ON spend(id) WHERE state = 'open';
 
 CREATE TABLE call (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -180,6 +200,7 @@ CREATE TABLE approval (
 );
 CREATE INDEX approval_open ON approval(expires) WHERE state = 'open';
 CREATE INDEX approval_run ON approval(run_id);
+CREATE INDEX approval_budget ON approval(asked) WHERE kind = 'budget';
 -- What was answered with "always".
 CREATE TABLE rule (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
