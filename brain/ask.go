@@ -17,6 +17,8 @@ type answer struct {
 	resp      Response
 	backend   Backend
 	insteadOf string // the model in use, when it was another that answered
+	spend     int64  // its row of the ledger; 0 = it has none
+	began     time.Time
 }
 
 // waitNotice is how long a message waits for a busy model before its sender is told, and how often that is brought up to date.
@@ -35,8 +37,8 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 	if chain, err = t.keepHome(ctx, p, s, chain); err != nil {
 		return answer{}, err
 	}
-	if t.broke { // a free model that fails is no reason to spend
-		chain = slices.DeleteFunc(chain, func(b Backend) bool { return !b.free() })
+	if chain, err = t.withinMeans(ctx, p, s, req, chain); err != nil {
+		return answer{}, err
 	}
 	var first error
 	for _, backend := range t.b.resting.awake(chain) {
@@ -47,13 +49,17 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 				return answer{}, err
 			}
 		}
-		a, err := t.askOne(ctx, p, req, backend)
+		a, err := t.askOne(ctx, p, s, req, backend)
 		if err == nil {
 			t.b.resting.well(backend.Name)
 			a.insteadOf = instead
 		}
 		if err == nil || context.Cause(ctx) != nil || errors.Is(err, errYielded) {
 			return a, err
+		}
+		var reached *overError
+		if errors.As(err, &reached) {
+			return answer{}, err
 		}
 		fault := faultOf(err)
 		if fault.Kind == TooLong && t.squeeze < maxSqueeze || fault.Kind == BadReply && t.resamples < maxResamples {
@@ -72,7 +78,7 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 }
 
 // askOne waits for its turn at a backend and asks it. errYielded: a person is served first.
-func (t *turn) askOne(ctx context.Context, p vault.Progress, req Request, backend Backend) (answer, error) {
+func (t *turn) askOne(ctx context.Context, p vault.Progress, s *Settings, req Request, backend Backend) (answer, error) {
 	ticket := t.ticket(p)
 	// A person who waits behind somebody else's long answer is told so.
 	stop, came := t.noticeLater(ctx, p, backend, ticket), time.Now()
@@ -91,14 +97,14 @@ func (t *turn) askOne(ctx context.Context, p vault.Progress, req Request, backen
 	req.MaxTokens = backend.MaxTokens
 	began := time.Now()
 	draft := t.draftOf(p, backend)
-	resp, err := backend.Model.Generate(call, req, draft.add)
-	draft.end(resp, err)
+	a, err := t.generate(call, p, s, req, backend, draft.add)
+	draft.end(a.resp, err)
 	if err != nil && errors.Is(context.Cause(call), errYielded) {
 		t.idle += time.Since(began)
 		return answer{}, errYielded
 	}
-	release(err == nil && len(resp.Calls) > 0)
-	return answer{resp: resp, backend: backend}, err
+	release(err == nil && len(a.resp.Calls) > 0)
+	return a, err
 }
 
 // noticeLater tells the sender that the run waits, and for how many others, until stop is called; that tells whether it did.

@@ -11,7 +11,7 @@ import (
 
 // The sum of what the vault has booked is the bill, to the billionth of a dollar, however odd the prices.
 func TestTheSumOfAllCostsIsTheBill(t *testing.T) {
-	for _, price := range []Price{{0.25, 2}, {3, 15}, {0.0375, 0.15}, {1.0 / 3, 7}} {
+	for _, price := range []Price{{Input: 0.25, Output: 2}, {Input: 3, Output: 15}, {Input: 0.0375, Output: 0.15}, {Input: 1.0 / 3, Output: 7}} {
 		inBubble(t, func(w *world) {
 			bill := new(big.Rat)
 			n := 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"hearth/vault"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -156,8 +157,8 @@ func TestLOOP17OneLongTask(t *testing.T) {
 		w.use(m)
 		w.start()
 		run := w.say(strings.Repeat("paste ", 20_000))
-		if got := w.progress(run).Run; got.Steps != 20 || got.Reason != "step limit" {
-			t.Errorf("%d steps, %s", got.Steps, got.Reason)
+		if got := w.progress(run).Run; got.Steps != 20 || got.State != vault.Waiting || w.openQuestion().Kind != "budget" {
+			t.Errorf("%d steps, it is %s", got.Steps, got.State)
 		}
 		if got := w.tools.notes["call:1"]; len(got) < 3000 {
 			t.Errorf("the tool got %d characters: only the prompt is cut", len(got))

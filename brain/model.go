@@ -58,8 +58,11 @@ type Response struct {
 	Model string // what answered, as its server calls it
 	In    int    // tokens of the prompt, cached ones included
 	Out   int
-	Cut   bool // it ran into its length limit
-	Lost  bool // the server swallowed something, e.g. a malformed call
+	// CacheRead and CacheWrote are parts of In: what the provider took from its cache of prompts, or put there.
+	CacheRead, CacheWrote int
+
+	Cut  bool // it ran into its length limit
+	Lost bool // the server swallowed something, e.g. a malformed call
 }
 
 // FaultKind says what a model failure means for the run.
@@ -111,14 +114,3 @@ type Backend struct {
 
 // free reports whether it is known to cost nothing.
 func (b Backend) free() bool { return b.Offline || b.Price != nil && *b.Price == Price{} }
-
-// Price is in US dollars per million tokens. A backend without one has an unknown price, which is not zero.
-type Price struct{ Input, Output float64 }
-
-// Cost of a reply; known is false when the price is not known.
-func (b Backend) Cost(in, out int) (usd float64, known bool) {
-	if b.Price == nil {
-		return 0, false
-	}
-	return (float64(in)*b.Price.Input + float64(out)*b.Price.Output) / 1e6, true
-}

@@ -17,6 +17,7 @@ const (
 	Think   MoveKind = "think" // ask the model
 	RunCall MoveKind = "run"
 	Unsure  MoveKind = "unsure" // a call may have happened: a person is asked
+	Exceed  MoveKind = "exceed" // a limit is reached: a person is asked
 	Wait    MoveKind = "wait"   // for a person
 	Finish  MoveKind = "finish"
 )
@@ -26,14 +27,13 @@ type Move struct {
 	Kind MoveKind
 	Call vault.Call   // RunCall, Unsure
 	End  vault.Ending // Finish
+	Over Excess       // Exceed
 }
 
 // Policy is what next decides by.
 type Policy struct {
-	Limits   Limits
-	Worked   time.Duration // the run's time so far, this life included
-	SpentUSD float64       // by all runs today
-	Stranded bool          // the model that is left costs nothing, so money is no reason to stop
+	Limits Limits
+	Worked time.Duration // the run's time so far, this life included
 }
 
 // Bounds on a run that goes round in circles.
@@ -43,7 +43,8 @@ const (
 )
 
 // next decides a run's next move. It is pure: the same progress and policy always give the same move, in whatever life of
-// the program. Calls that have begun come first, then a person's answer, then the limits, then the model.
+// the program. Calls that have begun come first, then a person's answer, then the limits that are known
+// before there is a prompt, then the model. Those on tokens and money are held against the ledger when it is asked.
 func next(p vault.Progress, policy Policy) Move {
 	waits := false
 	for _, c := range p.Calls {
@@ -68,15 +69,11 @@ func next(p vault.Progress, policy Policy) Move {
 	if reason, words := circling(p.Calls); reason != "" {
 		return give(p, reason, words)
 	}
-	switch {
-	case p.Run.Steps >= policy.Limits.Steps:
-		return give(p, "step limit", fmt.Sprintf("I stopped: this took %d steps, which is my limit for one task.", p.Run.Steps))
-	case p.Run.TokensIn+p.Run.TokensOut >= policy.Limits.Tokens:
-		return give(p, "token limit", fmt.Sprintf("I stopped: this has used %d tokens, and my limit for one task is %d.", p.Run.TokensIn+p.Run.TokensOut, policy.Limits.Tokens))
-	case policy.Worked >= policy.Limits.Worked:
-		return give(p, "time limit", fmt.Sprintf("I stopped: I have worked on this for %s, which is my limit for one task.", policy.Worked.Round(time.Second)))
-	case policy.Limits.broke(policy.SpentUSD) && !policy.Stranded:
-		return give(p, "budget", fmt.Sprintf("I stopped: today's budget of $%.2f is used up. It begins again at midnight; brain.limits.usd_per_day in the YAML file raises it.", policy.Limits.USDPerDay))
+	if reason, words := refusedMore(p.Approvals); reason != "" {
+		return give(p, reason, words)
+	}
+	if over, is := policy.Limits.ofRun(p, policy.Worked); is {
+		return Move{Kind: Exceed, Over: over}
 	}
 	return Move{Kind: Think}
 }

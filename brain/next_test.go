@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -31,8 +30,13 @@ func calls(states ...string) []vault.Call {
 	return out
 }
 
+// answered is what was answered about the limit on steps.
+func answered(state, choice string, of, to float64) []vault.Approval {
+	return []vault.Approval{{ID: 7, Kind: "budget", State: state, Choice: choice, Arguments: fmt.Sprintf(`{"limit":"steps","unit":"steps","per_run":true,"of":%g,"at":%[1]g,"used":%[1]g,"need":1,"to":%g}`, of, to)}}
+}
+
 func TestNext(t *testing.T) {
-	limits := Limits{Steps: 20, Worked: 10 * time.Minute, Tokens: 1000, USDPerDay: 1}
+	limits := Limits{Steps: 20, Worked: 10 * time.Minute, Tokens: 1000}
 	same := func(n int, state vault.CallState) (out []vault.Call) {
 		for i := range n {
 			out = append(out, vault.Call{ID: int64(i), Tool: "look", Hash: "h", State: state, Result: "nothing there"})
@@ -48,6 +52,8 @@ func TestNext(t *testing.T) {
 		call   int64
 		reason string
 		words  string
+		asked  []vault.Approval
+		over   Excess
 	}{
 		{name: "a new run", kind: Think},
 		{name: "a proposed call", calls: calls("proposed"), kind: RunCall, call: 1},
@@ -66,16 +72,14 @@ func TestNext(t *testing.T) {
 		{name: "waiting goes before limits", run: vault.Run{Steps: 20}, calls: calls("waiting"), kind: Wait},
 		{name: "proposed goes before limits", run: vault.Run{Steps: 20}, calls: calls("proposed"), kind: RunCall, call: 1},
 		{name: "one step left", run: vault.Run{Steps: 19}, kind: Think},
-		{name: "step limit", run: vault.Run{Steps: 20}, kind: Finish, reason: "step limit", words: "20 steps"},
-		{name: "one token left", run: vault.Run{TokensIn: 900, TokensOut: 99}, kind: Think},
-		{name: "token limit", run: vault.Run{TokensIn: 900, TokensOut: 100}, kind: Finish, reason: "token limit", words: "1000 tokens"},
+		{name: "step limit", run: vault.Run{Steps: 20}, kind: Exceed, over: Excess{Limit: "steps", Unit: "steps", PerRun: true, Of: 20, At: 20, Used: 20, Need: 1, To: 40}},
+		{name: "more steps", run: vault.Run{Steps: 39}, asked: answered("answered", "more", 20, 40), kind: Think},
+		{name: "more steps, used", run: vault.Run{Steps: 40}, asked: answered("answered", "more", 20, 40), kind: Exceed, over: Excess{Limit: "steps", Unit: "steps", PerRun: true, Of: 20, At: 40, Used: 40, Need: 1, To: 60}},
+		{name: "more steps, of another limit", run: vault.Run{Steps: 20}, asked: answered("answered", "more", 10, 40), kind: Exceed, over: Excess{Limit: "steps", Unit: "steps", PerRun: true, Of: 20, At: 20, Used: 20, Need: 1, To: 40}},
+		{name: "stop", run: vault.Run{Steps: 20}, asked: answered("answered", "stop", 20, 40), kind: Finish, reason: "budget", words: "as was decided in question 7. My limit for one task is 20 steps; used so far: 20 steps."},
+		{name: "no answer", run: vault.Run{Steps: 20}, asked: answered("expired", "", 20, 40), kind: Finish, reason: "budget", words: "nobody answered question 7 in time"},
 		{name: "time left", policy: Policy{Worked: 10*time.Minute - 1}, kind: Think},
-		{name: "time limit", policy: Policy{Worked: 10 * time.Minute}, kind: Finish, reason: "time limit", words: "10m0s"},
-		{name: "money left", policy: Policy{SpentUSD: 0.99}, kind: Think},
-		{name: "budget", policy: Policy{SpentUSD: 1}, kind: Finish, reason: "budget", words: "$1.00"},
-		{name: "no money at all", policy: Policy{Limits: Limits{Steps: 20, Worked: time.Hour, Tokens: 1000, USDPerDay: math.SmallestNonzeroFloat64}}, kind: Finish, reason: "budget", words: "$0.00"},
-		{name: "budget with a free model", policy: Policy{SpentUSD: 5, Stranded: true}, kind: Think},
-		{name: "no budget", policy: Policy{SpentUSD: 5, Limits: Limits{Steps: 20, Worked: time.Hour, Tokens: 1000}}, kind: Think},
+		{name: "time limit", policy: Policy{Worked: 10 * time.Minute}, kind: Exceed, over: Excess{Limit: "minutes", Unit: "minutes", PerRun: true, Of: 10, At: 10, Used: 10, To: 20}},
 		{name: "the same three times", calls: same(3, vault.Finished), kind: Think},
 		{name: "LOOP-01 the same four times", calls: same(4, vault.Finished), kind: Finish, reason: "repeating look", words: "nothing there"},
 		{name: "refused the same four times", calls: same(4, vault.Denied), kind: Finish, reason: "repeating look", words: "tried look 4 times"},
@@ -89,9 +93,12 @@ func TestNext(t *testing.T) {
 			if tt.policy.Limits == (Limits{}) {
 				tt.policy.Limits = limits
 			}
-			got := next(vault.Progress{Run: tt.run, Calls: tt.calls}, tt.policy)
+			got := next(vault.Progress{Run: tt.run, Calls: tt.calls, Approvals: tt.asked}, tt.policy)
 			if got.Kind != tt.kind || got.Call.ID != tt.call {
 				t.Fatalf("next = %s, call %d; want %s, call %d", got.Kind, got.Call.ID, tt.kind, tt.call)
+			}
+			if got.Over != tt.over {
+				t.Errorf("over: %+v, want %+v", got.Over, tt.over)
 			}
 			if got.End.Reason != tt.reason || !strings.Contains(got.End.Reply, tt.words) {
 				t.Errorf("it ends for %q with %q; want %q with %q", got.End.Reason, got.End.Reply, tt.reason, tt.words)
@@ -109,8 +116,8 @@ func TestAGivenUpRunShowsItsReceipts(t *testing.T) {
 		{State: vault.Finished, Receipt: "Reminder 1: a"},
 		{State: vault.Finished, Receipt: "Reminder 2: b"},
 	}
-	m := next(vault.Progress{Run: vault.Run{Steps: 3}, Calls: done}, Policy{Limits: Limits{Steps: 3, Worked: time.Hour, Tokens: 10}})
-	want := "I stopped: this took 3 steps, which is my limit for one task.\n\nReminder 1: a\nReminder 2: b"
+	m := next(vault.Progress{Run: vault.Run{Steps: 3}, Calls: done, Approvals: answered("answered", "stop", 3, 6)}, Policy{Limits: Limits{Steps: 3, Worked: time.Hour, Tokens: 10}})
+	want := "I stopped, as was decided in question 7. My limit for one task is 3 steps; used so far: 3 steps.\n\nReminder 1: a\nReminder 2: b"
 	if m.End.Reply != want {
 		t.Errorf("the reply is %q, want %q", m.End.Reply, want)
 	}
@@ -127,8 +134,8 @@ func randomProgress(r *rand.Rand) (vault.Progress, Policy) {
 		})
 	}
 	return p, Policy{
-		Limits: Limits{Steps: 20, Worked: time.Minute, Tokens: 1000, USDPerDay: float64(r.IntN(2))},
-		Worked: time.Duration(r.IntN(70)) * time.Second, SpentUSD: r.Float64() * 2, Stranded: r.IntN(2) == 0,
+		Limits: Limits{Steps: 20, Worked: time.Minute, Tokens: 1000},
+		Worked: time.Duration(r.IntN(70)) * time.Second,
 	}
 }
 
@@ -201,7 +208,11 @@ func TestEveryRunEnds(t *testing.T) {
 			run := w.say(fmt.Sprint("task ", seed))
 			for range 100 { // outages pass, questions are answered
 				if open, err := w.vault.Approvals(w.t.Context(), true, 100); err == nil && len(open) > 0 {
-					w.must(w.decide(open[0].ID, []string{vault.ChooseApprove, vault.ChooseDeny}[r.IntN(2)]))
+					choice := []string{vault.ChooseApprove, vault.ChooseDeny}[r.IntN(2)]
+					if open[0].Kind == "budget" {
+						choice = vault.ChooseStop
+					}
+					w.must(w.decide(open[0].ID, choice))
 					continue
 				}
 				if s := w.state(run); s != vault.Running && s != vault.Queued {

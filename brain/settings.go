@@ -17,19 +17,9 @@ type Settings struct {
 	Persona       string
 	Zone          *time.Location // the household's
 	Limits        Limits
+	LimitsOf      map[string]DayLimits // people with limits of their own, by name
 	Permissions   Permissions
 }
-
-// Limits bound a run. Zero values are replaced by the defaults of the YAML file.
-type Limits struct {
-	Steps     int
-	Worked    time.Duration // over all lives of the run
-	Tokens    int
-	USDPerDay float64 // 0 = no limit
-}
-
-// broke reports whether a day's money is used up. A limit of next to nothing is so from the start.
-func (l Limits) broke(spent float64) bool { return l.USDPerDay > 0 && spent+1e-9 >= l.USDPerDay }
 
 // OfflineName is the backend that is always there.
 const OfflineName = "offline"

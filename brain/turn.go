@@ -19,7 +19,6 @@ type turn struct {
 	log       *slog.Logger
 	began     time.Time     // of this life; monotonic
 	idle      time.Duration // of this life: it waited in line, or what it did was cut off
-	broke     bool          // today's budget is used up: only what costs nothing may be asked
 	squeeze   int           // how often the prompt turned out too long
 	resamples int           // how often a server could not read its model's reply
 	tries     int           // in the present outage
@@ -33,12 +32,7 @@ func (t *turn) move(ctx context.Context, p *vault.Progress) (over bool, err erro
 		return false, err
 	}
 	s := t.b.settings.Load()
-	policy, err := t.policy(ctx, *p, s)
-	if err != nil {
-		return false, err
-	}
-	t.broke = s.Limits.broke(policy.SpentUSD)
-	m := next(*p, policy)
+	m := next(*p, Policy{Limits: s.Limits, Worked: p.Run.Worked + time.Since(t.began) - t.idle}) // a clock that jumps is no work
 	switch m.Kind {
 	case Finish:
 		return true, t.b.vault.EndRun(ctx, p.Run.ID, m.End)
@@ -46,6 +40,8 @@ func (t *turn) move(ctx context.Context, p *vault.Progress) (over bool, err erro
 		return true, t.b.vault.Park(ctx, p.Run.ID)
 	case Unsure:
 		return true, t.b.vault.AskUnknown(ctx, m.Call, unsureQuestion(m.Call))
+	case Exceed:
+		over, err = t.overLimit(ctx, *p, s, m.Over)
 	case RunCall:
 		err = t.runCall(ctx, *p, m.Call, s)
 	case Think:
@@ -59,23 +55,6 @@ func (t *turn) move(ctx context.Context, p *vault.Progress) (over bool, err erro
 		return true, nil
 	}
 	return false, err
-}
-
-func (t *turn) policy(ctx context.Context, p vault.Progress, s *Settings) (Policy, error) {
-	policy := Policy{Limits: s.Limits, Worked: p.Run.Worked + time.Since(t.began) - t.idle} // a clock that jumps is no work
-	if s.Limits.USDPerDay == 0 {
-		return policy, nil
-	}
-	now := t.b.now().In(s.Zone)
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, s.Zone)
-	var err error
-	if policy.SpentUSD, err = t.b.vault.Spent(ctx, midnight); err != nil {
-		return policy, err
-	}
-	inUse, err := s.modelInUse(ctx, t.b.vault)
-	backend := s.Backends[inUse]
-	policy.Stranded = backend.free()
-	return policy, err
 }
 
 func unsureQuestion(c vault.Call) vault.Question {
@@ -199,12 +178,19 @@ func (t *turn) think(ctx context.Context, p vault.Progress, s *Settings) (over b
 	a, err := t.ask(ctx, p, req, s)
 	t.b.hook("model-answered")
 	if cause := context.Cause(ctx); cause != nil {
+		if err == nil {
+			return false, errors.Join(cause, t.book(ctx, a, nil))
+		}
 		return false, cause
 	}
 	if errors.Is(err, errYielded) {
 		t.b.hook("yielding")
 		t.log.Info("a run gives way to a person")
 		return true, t.b.vault.Yield(ctx, p.Run.ID, t.idle)
+	}
+	var reached *overError
+	if errors.As(err, &reached) {
+		return t.overLimit(ctx, p, s, reached.Excess)
 	}
 	if err != nil {
 		return t.failed(ctx, p, s, err)
@@ -217,22 +203,26 @@ func (t *turn) think(ctx context.Context, p vault.Progress, s *Settings) (over b
 func (t *turn) commit(ctx context.Context, p vault.Progress, a answer, s *Settings, began time.Time) (over bool, err error) {
 	verdict, err := t.verdict(ctx, p, a, s)
 	if err != nil {
-		return false, err
+		return false, errors.Join(err, t.book(ctx, a, nil))
 	}
 	nameModel(a, verdict.end)
-	usd, known := a.backend.Cost(a.resp.In, a.resp.Out)
+	usd, known := a.backend.Cost(a.resp)
 	done := vault.StepDone{
 		Step: vault.Step{
 			N: nextStep(p), Text: verdict.text, Model: a.backend.Name, TokensIn: a.resp.In, TokensOut: a.resp.Out,
 			USD: usd, USDKnown: known, Started: began,
 		},
+		Spend: a.spend, CacheRead: a.resp.CacheRead, CacheWrote: a.resp.CacheWrote,
 		Seen: lastMessage(p), Calls: verdict.calls, Park: verdict.park, End: verdict.end, Note: verdict.note,
 	}
 	joined, err := t.b.vault.SaveStep(ctx, p.Run.ID, done)
-	if err == nil && len(joined) > 0 {
+	if err != nil {
+		return false, errors.Join(err, t.book(ctx, a, nil)) // the words are lost, the bill is not
+	}
+	if len(joined) > 0 {
 		t.log.Info("later messages joined the run", "joined", joined)
 	}
-	return done.End != nil || done.Park, err
+	return done.End != nil || done.Park, nil
 }
 
 func (t *turn) verdict(ctx context.Context, p vault.Progress, a answer, s *Settings) (verdict, error) {

@@ -42,7 +42,8 @@ type Person struct {
 	// WhatsApp holds numbers as + and digits.
 	WhatsApp []string `koanf:"whatsapp"`
 	// Timezone is an IANA name, empty for the one of the household.
-	Timezone string `koanf:"timezone"`
+	Timezone string     `koanf:"timezone"`
+	Limits   *DayLimits `koanf:"limits"` // nil: those of Brain.Limits.PerPerson
 }
 
 // Vault says where everything is kept.
@@ -113,6 +114,9 @@ type Model struct {
 type Price struct {
 	Input  float64 `koanf:"input"`
 	Output float64 `koanf:"output"`
+	// What is read from the provider's cache of prompts, and written to it; nil: as that provider has it, else Input.
+	CacheRead  *float64 `koanf:"cache_read"`
+	CacheWrite *float64 `koanf:"cache_write"`
 }
 
 // Embedding is the model that turns a memory into numbers for searching by meaning.
@@ -123,13 +127,26 @@ type Embedding struct {
 	APIKey   Secret `koanf:"api_key"`
 }
 
-// Limits bound one run, and the day.
+// Limits bound one run, and the day. A number that is 0 and an amount that is nil are no limit.
 type Limits struct {
-	Steps        int     `koanf:"steps"`
-	Minutes      int     `koanf:"minutes"`
-	TokensPerRun int     `koanf:"tokens_per_run"`
-	USDPerDay    float64 `koanf:"usd_per_day"` // 0: nothing may be spent
-	Parallel     int     `koanf:"parallel"`    // model calls at a time, per backend
+	Steps         int        `koanf:"steps"`
+	Minutes       int        `koanf:"minutes"`
+	TokensPerRun  int        `koanf:"tokens_per_run"`
+	USDPerRun     *float64   `koanf:"usd_per_run"`
+	StepsPerDay   int        `koanf:"steps_per_day"`
+	MinutesPerDay int        `koanf:"minutes_per_day"`
+	TokensPerDay  int        `koanf:"tokens_per_day"`
+	USDPerDay     float64    `koanf:"usd_per_day"` // 0: nothing may be spent
+	PerPerson     *DayLimits `koanf:"per_person"`
+	Parallel      int        `koanf:"parallel"` // model calls at a time, per backend
+}
+
+// DayLimits bound what one person's runs take in a day. A number that is 0 and an amount that is nil are no limit.
+type DayLimits struct {
+	StepsPerDay   int      `koanf:"steps_per_day"`
+	MinutesPerDay int      `koanf:"minutes_per_day"`
+	TokensPerDay  int      `koanf:"tokens_per_day"`
+	USDPerDay     *float64 `koanf:"usd_per_day"` // 0: nothing may be spent
 }
 
 // Skills is what the agent may do.

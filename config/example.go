@@ -23,7 +23,7 @@ var moreModels = []string{
 	"  url: https://api.openai.com/v1",
 	"  model: some-model",
 	`  api_key: "${OPENAI_API_KEY}"`,
-	"  price: {input: 0.25, output: 2.00}",
+	"  price: {input: 0.25, output: 2.00, cache_read: 0.03, cache_write: 0.25}",
 	"other:",
 	"  provider: anthropic",
 	"  model: some-model",

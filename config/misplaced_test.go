@@ -125,10 +125,10 @@ brain:
 			`1: vault: is a section with keys below it: dir, snapshots; it is not a list`,
 		}},
 		{`people: x`, []string{
-			`1: people: is a list, each entry with keys: name, role, telegram, whatsapp, timezone; begin each entry with "- "`,
+			`1: people: is a list, each entry with keys: name, role, telegram, whatsapp, timezone, limits; begin each entry with "- "`,
 		}},
 		{`people: {name: x}`, []string{
-			`1: people: is a list, each entry with keys: name, role, telegram, whatsapp, timezone; begin each entry with "- "`,
+			`1: people: is a list, each entry with keys: name, role, telegram, whatsapp, timezone, limits; begin each entry with "- "`,
 		}},
 		{`people: [x]`, []string{
 			`1: people: has an entry that is not a section; begin it with "- name: …"`,

@@ -47,7 +47,7 @@ func (a *agent) backends(cfg *config.Config) map[string]brain.Backend {
 			b.Price = free
 		}
 		if m.Price != nil {
-			b.Price = &brain.Price{Input: m.Price.Input, Output: m.Price.Output}
+			b.Price = priceOf(m)
 		}
 		if m.Provider == config.Offline {
 			b.Model, b.Offline, b.Price = offline.New(), true, free

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -94,14 +93,13 @@ func (a *agent) brainSettings(_ context.Context, cfg *config.Config) brain.Setti
 	row := configuredModel(cfg)
 	s := brain.Settings{
 		Backends: a.backends(cfg), Model: string(row.InUse), Fallback: cfg.Brain.Fallback, CloudFallback: brain.CloudFallback(cfg.Brain.CloudFallback), Persona: cfg.Brain.Persona, Zone: cfg.Location(),
-		Limits: brain.Limits{
-			Steps: cfg.Brain.Limits.Steps, Worked: time.Duration(cfg.Brain.Limits.Minutes) * time.Minute,
-			Tokens: cfg.Brain.Limits.TokensPerRun, USDPerDay: cfg.Brain.Limits.USDPerDay,
-		},
+		Limits: limits(cfg.Brain.Limits), LimitsOf: map[string]brain.DayLimits{},
 		Permissions: brain.Permissions{Tools: permissions(cfg.Skills.Permissions)},
 	}
-	if s.Limits.USDPerDay == 0 {
-		s.Limits.USDPerDay = math.SmallestNonzeroFloat64 // nothing may be spent; to the brain 0 is no limit
+	for _, p := range cfg.People {
+		if p.Limits != nil {
+			s.LimitsOf[p.Name] = dayLimits(*p.Limits)
+		}
 	}
 	for _, e := range cfg.Skills.PermissionsFor {
 		s.Permissions.For = append(s.Permissions.For, brain.PermissionsFor{Person: e.Person, Chat: e.Chat, Tools: permissions(e.Tools)})
