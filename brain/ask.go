@@ -40,6 +40,10 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 	if chain, err = t.withinMeans(ctx, p, s, req, chain); err != nil {
 		return answer{}, err
 	}
+	chain, closed, err := t.open(ctx, p, chain)
+	if err != nil {
+		return answer{}, err
+	}
 	var first error
 	for _, backend := range t.b.resting.awake(chain) {
 		instead := ""
@@ -53,6 +57,9 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 		if err == nil {
 			t.b.resting.well(backend.Name)
 			a.insteadOf = instead
+			if err := t.shuts(ctx, backend, nil); err != nil {
+				return answer{}, errors.Join(err, t.book(ctx, a, nil))
+			}
 		}
 		if err == nil || context.Cause(ctx) != nil || errors.Is(err, errYielded) {
 			return a, err
@@ -65,11 +72,19 @@ func (t *turn) ask(ctx context.Context, p vault.Progress, req Request, s *Settin
 		if fault.Kind == TooLong && t.squeeze < maxSqueeze || fault.Kind == BadReply && t.resamples < maxResamples {
 			return answer{}, err // the same words would be too long, or as badly answered, elsewhere: shorten or sample again first
 		}
+		if fault.Shut {
+			if err := t.shuts(ctx, backend, fault); err != nil {
+				return answer{}, err
+			}
+		}
 		if first == nil {
 			first = err
 		}
 		t.log.Warn("a model failed", "model", backend.Name, "error", err)
 		t.b.resting.rest(backend.Name, fault)
+	}
+	if first == nil && closed != nil {
+		first = closed
 	}
 	if first == nil {
 		first = &ModelError{Kind: Permanent, Human: fmt.Sprintf("The model %q is not configured.", inUse), Err: fmt.Errorf("no backend called %s", inUse)}
@@ -229,6 +244,12 @@ func (t *turn) standIn(ctx context.Context, p vault.Progress, s *Settings) (did,
 
 // giveUp tells what is wrong. What works without a model is said once in an outage.
 func (t *turn) giveUp(ctx context.Context, p vault.Progress, fault *ModelError) (over bool, err error) {
+	if told, err := t.toldBefore(ctx, p, t.b.settings.Load(), fault); err != nil || told {
+		if err != nil {
+			return false, err
+		}
+		return true, t.b.vault.EndRun(ctx, p.Run.ID, vault.Ending{State: vault.Failed, Reason: vault.ToldBefore, Reply: withReceipts("", p.Calls)})
+	}
 	words := fault.Human
 	switch first := t.b.resting.tell(p.Conversation.ID); {
 	case first && fault.Kind == Permanent:

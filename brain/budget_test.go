@@ -80,4 +80,3 @@ func TestTimeWorked(t *testing.T) {
 		}
 	})
 }
-

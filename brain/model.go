@@ -81,6 +81,7 @@ type ModelError struct {
 	Kind  FaultKind
 	Human string        // what the owner is told, a sentence
 	After time.Duration // how long the server asks to wait; 0 = it does not say
+	Shut  bool          // permanent for whoever asks: the key is refused, or the account has no money left
 	Err   error
 }
 
@@ -110,6 +111,7 @@ type Backend struct {
 	Offline   bool // the built-in one
 	Local     bool // what is said to it stays in the owner's own network
 	Price     *Price
+	Print     string // of all its settings: another one means that somebody has changed them
 }
 
 // free reports whether it is known to cost nothing.

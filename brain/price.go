@@ -22,7 +22,7 @@ func (b Backend) Cost(r Response) (usd float64, known bool) {
 	if b.Price == nil {
 		return 0, false
 	}
-	plain := r.In - r.CacheRead - r.CacheWrote
+	plain := max(0, r.In-r.CacheRead-r.CacheWrote)
 	return (float64(plain)*b.Price.Input + float64(r.CacheRead)*b.Price.CacheRead + float64(r.CacheWrote)*b.Price.CacheWrite + float64(r.Out)*b.Price.Output) / 1e6, true
 }
 

@@ -23,6 +23,7 @@ type turn struct {
 	resamples int           // how often a server could not read its model's reply
 	tries     int           // in the present outage
 	away      string        // a model outside the house that the run may not use unasked
+	shut      []string      // models that were shut just now
 	outage    time.Time     // since when no backend answers; monotonic
 }
 
@@ -187,6 +188,9 @@ func (t *turn) think(ctx context.Context, p vault.Progress, s *Settings) (over b
 		t.b.hook("yielding")
 		t.log.Info("a run gives way to a person")
 		return true, t.b.vault.Yield(ctx, p.Run.ID, t.idle)
+	}
+	if told := t.tellShut(ctx, p, s, err == nil); told != nil {
+		return false, errors.Join(told, t.book(ctx, a, nil))
 	}
 	var reached *overError
 	if errors.As(err, &reached) {

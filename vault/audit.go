@@ -15,6 +15,9 @@ type Astray struct {
 // stayedSilent is the reason of a run that ended without a word because that was decided.
 const stayedSilent = "stayed silent"
 
+// ToldBefore is the reason of a run that nobody asked for and that could only have said again that no model answers.
+const ToldBefore = "no model answers, which was told before"
+
 // settling is how long after a commit a run is left alone by Audit: whoever made it may still be at work.
 const settling = time.Minute
 
@@ -67,6 +70,7 @@ const astraySQL = `SELECT id, state, 'it was running and nobody had it in hand' 
 	UNION ALL SELECT id, state, 'it waited and no question was open' FROM run WHERE state = 'waiting' AND NOT EXISTS (SELECT 1 FROM approval a WHERE a.run_id = run.id AND a.state = 'open')
 	UNION ALL SELECT id, state, 'it ended without a word' FROM run WHERE id > ?1 AND state IN ('done','failed') AND ended <= ?2
 		AND NOT (state = 'done' AND (reason = '` + stayedSilent + `' OR reason LIKE 'joined run %'))
+		AND NOT (state = 'failed' AND trigger != 'message' AND reason = '` + ToldBefore + `')
 		AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.run_id = run.id)`
 
 func (t *Tx) mend(s suspect) error {

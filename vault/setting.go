@@ -16,6 +16,9 @@ const (
 	settingRestored  = "restored"  // the span that a restored vault has lost, until its owner is told
 )
 
+// SettingShut is where it is noted that a model's server refuses whoever asks. Choosing the model by name ends it.
+func SettingShut(model string) string { return "shut:" + model }
+
 // Set stores a setting; "" removes it.
 func (t *Tx) Set(name, value string) error {
 	if value == "" {

@@ -105,7 +105,7 @@ func (c *Client) Generate(ctx context.Context, req brain.Request, onDelta func(t
 			return resp, nil
 		}
 		if ctx.Err() != nil {
-			return brain.Response{}, context.Cause(ctx)
+			return resp, context.Cause(ctx)
 		}
 		var told *wire.Told
 		var fault *brain.ModelError
@@ -115,7 +115,7 @@ func (c *Client) Generate(ctx context.Context, req brain.Request, onDelta func(t
 			}
 			err = c.sort(told)
 		}
-		return brain.Response{}, err
+		return resp, err // what it has counted is to be paid all the same
 	}
 }
 

@@ -202,7 +202,7 @@ func TestAnswersAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.want.In, c.want.Out, c.want.Model = 90, 12, "claude-x-1"
+			c.want.In, c.want.Out, c.want.Model, c.want.CacheRead, c.want.CacheWrote = 90, 12, "claude-x-1", 25, 5
 			if diff := cmp.Diff(c.want, got); diff != "" || streamed.String() != got.Text {
 				t.Errorf("streamed %q, %s", streamed.String(), diff)
 			}

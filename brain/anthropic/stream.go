@@ -46,6 +46,12 @@ type usage struct {
 
 func (u usage) in() int { return u.Input + u.Read + u.Wrote }
 
+// grow takes later counts, which are counts so far and not steps; what a later one leaves out stays.
+func (u *usage) grow(later usage) {
+	u.Input, u.Output = max(u.Input, later.Input), max(u.Output, later.Output)
+	u.Read, u.Wrote = max(u.Read, later.Read), max(u.Wrote, later.Wrote)
+}
+
 // reply gathers an answer.
 type reply struct {
 	how  mode
@@ -53,12 +59,12 @@ type reply struct {
 	told func([]byte) *wire.Told // reads an error document
 	size int                     // bytes of words, thoughts and arguments
 
-	filter  wire.Filter
-	text    strings.Builder
-	calls   []*growing
-	model   string
-	ending  string // stop_reason
-	in, out int
+	filter wire.Filter
+	text   strings.Builder
+	calls  []*growing
+	model  string
+	ending string // stop_reason
+	used   usage
 }
 
 // growing is a call whose pieces are still coming.
@@ -97,7 +103,7 @@ func (r *reply) read(body io.Reader, alive func()) error {
 func (r *reply) add(e *event) (stop bool, err error) {
 	switch e.Type {
 	case "message_start":
-		r.model, r.in, r.out = e.Message.Model, e.Message.Usage.in(), e.Message.Usage.Output
+		r.model, r.used = e.Message.Model, e.Message.Usage
 	case "content_block_start":
 		r.begin(e)
 	case "content_block_delta":
@@ -116,7 +122,7 @@ func (r *reply) add(e *event) (stop bool, err error) {
 		if e.Delta.StopReason != "" {
 			r.ending = e.Delta.StopReason
 		}
-		r.in, r.out = max(r.in, e.Usage.in()), max(r.out, e.Usage.Output) // counts so far, not steps
+		r.used.grow(e.Usage)
 	case "message_stop":
 		return true, nil
 	}
@@ -164,10 +170,13 @@ func (r *reply) show(visible string, afresh bool) {
 
 // finish makes the response.
 func (r *reply) finish() (brain.Response, error) {
-	if r.ending == "refusal" {
-		return brain.Response{}, wire.BadReply(fmt.Errorf("stop_reason %s", r.ending), "The model declined to answer that.")
+	out := brain.Response{
+		Model: r.model, In: r.used.in(), Out: r.used.Output, CacheRead: r.used.Read, CacheWrote: r.used.Wrote,
+		Cut: r.ending == "max_tokens" || r.ending == "model_context_window_exceeded",
 	}
-	out := brain.Response{Model: r.model, In: r.in, Out: r.out, Cut: r.ending == "max_tokens" || r.ending == "model_context_window_exceeded"}
+	if r.ending == "refusal" {
+		return out, wire.BadReply(fmt.Errorf("stop_reason %s", r.ending), "The model declined to answer that.")
+	}
 	for _, g := range r.calls {
 		raw := bytes.TrimSpace(g.args)
 		if len(raw) == 0 {

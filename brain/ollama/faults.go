@@ -89,6 +89,9 @@ func (e *toldError) Error() string {
 	return fmt.Sprintf("server said (%d): %s", e.status, e.text)
 }
 
+// Refused reports whether the server has not taken the request on.
+func (e *toldError) Refused() bool { return e.status != 0 }
+
 // statusFault reads an answer that is no success.
 func (s server) statusFault(resp *http.Response, model string) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
@@ -111,6 +114,11 @@ func (s server) fault(status int, said, model string) *brain.ModelError {
 	}
 	marked := func(kind brain.FaultKind, mark error, human string) *brain.ModelError {
 		return &brain.ModelError{Kind: kind, Human: human, Err: fmt.Errorf("%w: %w", mark, err)}
+	}
+	shut := func(human string) *brain.ModelError {
+		fault := out(brain.Permanent, human)
+		fault.Shut = true
+		return fault
 	}
 	lower := strings.ToLower(said)
 	has := func(parts ...string) bool {
@@ -140,9 +148,9 @@ func (s server) fault(status int, said, model string) *brain.ModelError {
 	}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, lower == "unauthorized":
-		return out(brain.Permanent, "Ollama at "+s.host+" refuses access to the model "+model+": it may need `ollama signin` there, or a password in "+s.setting("url")+".")
+		return shut("Ollama at " + s.host + " refuses access to the model " + model + ": it may need `ollama signin` there, or a password in " + s.setting("url") + ".")
 	case status == http.StatusPaymentRequired:
-		return out(brain.Permanent, "Ollama at "+s.host+" wants to be paid for the model "+model+" (status 402).")
+		return shut("Ollama at " + s.host + " wants to be paid for the model " + model + " (status 402).")
 	case status == http.StatusTooManyRequests:
 		return out(brain.Transient, "Ollama at "+s.host+" takes no more requests at the moment (status 429).")
 	case status == http.StatusServiceUnavailable:

@@ -26,7 +26,7 @@ func (c *Client) sort(t *wire.Told) *brain.ModelError {
 	case noTools(t):
 		return &brain.ModelError{Kind: brain.Permanent, Err: t, Human: "The model " + c.o.Model + " knows no tools: set " + c.api.Key("tools") + " to schema, or choose another model."}
 	case t.Has("invalid_api_key", "incorrect api key", "no auth credentials"):
-		return c.api.Sort(&wire.Told{Status: http.StatusUnauthorized, Type: t.Type, Code: t.Code, Text: t.Text})
+		return c.api.Sort(&wire.Told{Status: http.StatusUnauthorized, Type: t.Type, Code: t.Code, Text: t.Text, AtOnce: t.AtOnce})
 	case t.Has("model_not_found", "is not a valid model", "no such model", "invalid model"),
 		(t.Status == http.StatusNotFound || t.Status == http.StatusBadRequest) && t.Has("model") && t.Has("not found", "does not exist", "not exist"):
 		return c.api.NoModel(t)

@@ -116,7 +116,7 @@ func (c *Client) Generate(ctx context.Context, req brain.Request, onDelta func(t
 			return resp, nil
 		}
 		if ctx.Err() != nil {
-			return brain.Response{}, context.Cause(ctx)
+			return resp, context.Cause(ctx)
 		}
 		var told *wire.Told
 		var fault *brain.ModelError
@@ -126,7 +126,7 @@ func (c *Client) Generate(ctx context.Context, req brain.Request, onDelta func(t
 			}
 			err = c.sort(told)
 		}
-		return brain.Response{}, err
+		return resp, err // what it has counted is to be paid all the same
 	}
 }
 
@@ -214,16 +214,13 @@ func (c *Client) ask(ctx context.Context, req brain.Request, how mode, known ref
 	guard.Extend(wire.DrainTime, wire.ErrDrained)
 	wire.Drain(resp.Body)
 	out, err := r.finish()
-	if err != nil {
-		return brain.Response{}, err
-	}
 	if out.In == 0 && out.Out == 0 {
 		out.In, out.Out = estimate(len(body)), estimate(r.size) // not told; uncounted would mean unlimited
 	}
 	if out.Model == "" {
 		out.Model = c.o.Model
 	}
-	return out, nil
+	return out, err
 }
 
 // estimate gives the tokens of so many bytes, rather too many than too few.

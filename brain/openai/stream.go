@@ -24,6 +24,9 @@ type chunk struct {
 	Usage *struct {
 		Prompt     int `json:"prompt_tokens"`
 		Completion int `json:"completion_tokens"`
+		Details    struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
 	} `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
@@ -60,6 +63,7 @@ type reply struct {
 	ending  string // finish_reason
 	model   string
 	in, out int
+	cached  int // of in
 }
 
 // growing is a call whose pieces are still coming.
@@ -122,6 +126,7 @@ func (r *reply) add(c *chunk, data []byte) error {
 	}
 	if c.Usage != nil {
 		r.in, r.out = c.Usage.Prompt, c.Usage.Completion
+		r.cached = min(max(c.Usage.Details.Cached, 0), r.in)
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
@@ -272,10 +277,10 @@ func again(d callDelta, g *growing) bool {
 
 // finish makes the response.
 func (r *reply) finish() (brain.Response, error) {
+	out := brain.Response{Model: r.model, In: r.in, Out: r.out, CacheRead: r.cached, Cut: r.ending == "length"}
 	if r.ending == "content_filter" {
-		return brain.Response{}, wire.BadReply(fmt.Errorf("finish_reason %s", r.ending), "The provider's filter held the model's answer back.")
+		return out, wire.BadReply(fmt.Errorf("finish_reason %s", r.ending), "The provider's filter held the model's answer back.")
 	}
-	out := brain.Response{Model: r.model, In: r.in, Out: r.out, Cut: r.ending == "length"}
 	for _, g := range r.calls {
 		if g.name == "" && len(g.args) == 0 {
 			continue

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -58,6 +60,7 @@ func (a *agent) backends(cfg *config.Config) map[string]brain.Backend {
 			}
 			clients[name], b.Model, b.Window = c, c, c.Context
 		}
+		b.Print = fingerprint(m)
 		out[name] = b
 	}
 	a.clients = clients
@@ -80,6 +83,12 @@ func clientSettings(m config.Model) string {
 	}
 	m.Price, m.Temperature = nil, nil
 	return fmt.Sprintf("%s %s %s %+v", m.URL.Reveal(), m.APIKey.Reveal(), warm, m)
+}
+
+// fingerprint tells two settings of a model apart, and nothing of the secrets in them.
+func fingerprint(m config.Model) string {
+	sum := sha256.Sum256([]byte(clientSettings(m)))
+	return hex.EncodeToString(sum[:8])
 }
 
 func newModelClient(name string, m config.Model, now func() time.Time, log *slog.Logger) modelClient {

@@ -224,6 +224,9 @@ func model(r *request) ([]string, error) {
 	if err := r.tx.Set(SettingModelOver, over); err != nil {
 		return nil, err
 	}
+	if err := r.tx.Set(vault.SettingShut(chosen), ""); err != nil { // it is to be tried, whatever it said before
+		return nil, err
+	}
 	if chosen == r.models.InUse {
 		return say("%s is in use already.%s", chosen, given)
 	}

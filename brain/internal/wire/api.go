@@ -158,7 +158,11 @@ type Told struct {
 	Type, Code string
 	Text       string
 	After      time.Duration // how long it asks to wait
+	AtOnce     bool          // instead of an answer, not in the middle of one
 }
+
+// Refused reports whether the server has not taken the request on, so that nothing is to be paid for it.
+func (t *Told) Refused() bool { return t.AtOnce }
 
 func (t *Told) Error() string {
 	words := "server said"
@@ -190,7 +194,7 @@ func (a *API) told(resp *http.Response) *Told {
 	if err != nil && t.Text == "" {
 		t.Text = a.Mask(err.Error())
 	}
-	t.Status, t.After = resp.StatusCode, RetryAfter(resp.Header, a.Now())
+	t.Status, t.After, t.AtOnce = resp.StatusCode, RetryAfter(resp.Header, a.Now()), true
 	return t
 }
 
@@ -338,13 +342,18 @@ func (a *API) Sort(t *Told) *brain.ModelError {
 	out := func(kind brain.FaultKind, human string) *brain.ModelError {
 		return &brain.ModelError{Kind: kind, Human: human, After: t.After, Err: t}
 	}
+	shut := func(human string) *brain.ModelError {
+		fault := out(brain.Permanent, human)
+		fault.Shut = true
+		return fault
+	}
 	switch s := t.Status; {
 	case s == http.StatusUnauthorized:
-		return out(brain.Permanent, a.Who()+" does not accept the key: check "+a.Key("api_key")+".")
+		return shut(a.Who() + " does not accept the key: check " + a.Key("api_key") + ".")
 	case s == http.StatusPaymentRequired:
-		return out(brain.Permanent, a.Who()+" wants to be paid for the model "+a.Model+": the account has no money left.")
+		return shut(a.Who() + " wants to be paid for the model " + a.Model + ": the account has no money left.")
 	case s == http.StatusForbidden:
-		return out(brain.Permanent, a.Who()+" does not let this key use the model "+a.Model+".")
+		return shut(a.Who() + " does not let this key use the model " + a.Model + ".")
 	case s == http.StatusTooManyRequests:
 		return out(brain.Transient, a.Who()+" takes no more requests at the moment (status 429).")
 	case s == http.StatusServiceUnavailable, s == 529:
@@ -368,7 +377,7 @@ func (a *API) NoModel(t *Told) *brain.ModelError {
 
 // Unpaid is for an account without money, whatever the status.
 func (a *API) Unpaid(t *Told) *brain.ModelError {
-	return a.Sort(&Told{Status: http.StatusPaymentRequired, Type: t.Type, Code: t.Code, Text: t.Text})
+	return a.Sort(&Told{Status: http.StatusPaymentRequired, Type: t.Type, Code: t.Code, Text: t.Text, AtOnce: t.AtOnce})
 }
 
 // TooLongWords are the words of servers for a prompt that does not fit. They are this narrow because an error that is
