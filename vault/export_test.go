@@ -198,7 +198,7 @@ func TestMEM10AnExportHoldsNothingOfOthers(t *testing.T) {
 		}
 		return nil
 	}))
-	if want := map[string]int{"run": 1, "conversation": 1, "message": 2, "step": 2, "call": 1, "approval": 1, "outbox": 2, "memory": 1}; fmt.Sprint(kinds) != fmt.Sprint(want) {
+	if want := map[string]int{"run": 1, "conversation": 1, "message": 2, "step": 2, "call": 1, "approval": 1, "outbox": 2, "memory": 1, "spend": 2}; fmt.Sprint(kinds) != fmt.Sprint(want) {
 		t.Errorf("the record of a run has %v, want %v", kinds, want)
 	}
 	wantErr(t, h.ExportRun(t.Context(), cems+100, func(Record) error { return nil }), ErrNotFound)

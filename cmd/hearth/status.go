@@ -27,6 +27,7 @@ type statusRow struct {
 	Approvals int          `json:"approvals"`
 	Outbox    outboxCount  `json:"outbox"`
 	Spent     float64      `json:"spent_today_usd"`
+	Cost      costRow      `json:"cost"`
 }
 
 // gatewayRow is how a messenger is.
@@ -109,8 +110,8 @@ var viewStatus = view[statusRow]{"status", func(s *service, ctx context.Context,
 			row.Outbox.Waiting++
 		}
 	}
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, zone)
-	row.Spent, err = s.vault.Spent(ctx, midnight)
+	row.Cost, err = s.cost(ctx, now)
+	row.Spent = row.Cost.Today.USD
 	return row, err
 }}
 
@@ -163,5 +164,5 @@ func (s statusRow) tell(w io.Writer) {
 	for _, j := range s.Jobs {
 		fmt.Fprintf(w, "Next: %s (%s) job %d: %s\n", exact(inZone(j.Next, j.Zone), now), j.Zone, j.ID, clip(j.Text, 60))
 	}
-	fmt.Fprintf(w, "Spent today: $%.4f\n", s.Spent)
+	s.Cost.tell(w)
 }

@@ -120,6 +120,9 @@ func undone(a vault.Approval) string {
 	if a.Kind == "cloud" {
 		return "nothing went to the cloud"
 	}
+	if a.Kind == "budget" {
+		return "the task was stopped"
+	}
 	return "it was not done"
 }
 

@@ -105,93 +105,71 @@ func coming(r *request) ([]string, error) {
 	return lines, nil
 }
 
-// countedRuns is how many runs are added up for the cost; a run is read whole.
-const countedRuns = 2000
-
-// usage is what runs took since an instant.
-type usage struct {
-	in, out int
-	usd     float64
-	unknown map[string]int // by model: the runs whose price is not known
-	more    bool           // there may have been more runs
-}
-
-// used adds up: for an owner the household's runs, for a member their own.
-func (r *request) used(since time.Time) (usage, error) {
+// bills adds up since an instant: for an owner the household's, for a member their own.
+func (r *request) bills(since time.Time) (vault.Bills, error) {
 	person := r.from.ID
 	if r.from.IsOwner() {
 		person = 0
 	}
-	runs, err := r.i.opt.Vault.Runs(r.ctx, person, countedRuns)
-	if err != nil {
-		return usage{}, err
-	}
-	u := usage{unknown: map[string]int{}}
-	for _, run := range runs {
-		if run.Steps == 0 || lastActive(run).Before(since) {
-			continue
-		}
-		u.in, u.out = u.in+run.TokensIn, u.out+run.TokensOut
-		if run.USDKnown {
-			u.usd += run.USD
-		} else {
-			u.unknown[run.Model]++
-		}
-	}
-	u.more = len(runs) == countedRuns && !lastActive(runs[len(runs)-1]).Before(since)
-	return u, nil
+	return r.i.opt.Vault.Bills(r.ctx, since, person)
 }
 
-func lastActive(run vault.Run) time.Time {
-	for _, at := range []time.Time{run.Ended, run.Claimed, run.Started} {
-		if !at.IsZero() {
-			return at
-		}
+// bill is one line of what something took.
+func bill(b vault.Bill) string {
+	words := fmt.Sprintf("%s, %s tokens in, %s out", dollars(b.USD), thousands(b.In), thousands(b.Out))
+	if b.Cut > 0 {
+		words += fmt.Sprintf("; %s cut off or under way, at most %s of it", plural(b.Cut, "request", "requests"), dollars(b.CutUSD))
 	}
-	return run.Queued
-}
-
-func (u usage) String() string {
-	least := ""
-	if u.more {
-		least = "at least "
-	}
-	words := fmt.Sprintf("%s%s, %s tokens in, %s out", least, dollars(u.usd), thousands(u.in), thousands(u.out))
-	if len(u.unknown) > 0 {
-		n := 0
-		var models []string
-		for name, runs := range u.unknown {
-			n += runs
-			if name != "" {
-				models = append(models, name)
-			}
-		}
-		words += fmt.Sprintf("; unknown price for %s", plural(n, "task", "tasks"))
-		if len(models) > 0 {
-			words += " (" + strings.Join(sorted(models), ", ") + ")"
-		}
+	if b.Unknown > 0 {
+		words += fmt.Sprintf("; unknown price for %s", plural(b.Unknown, "request", "requests"))
 	}
 	return words
 }
 
-// today and month are the beginnings of the person's day and month.
+// shownBills is how many lines /cost has for each way to look at it.
+const shownBills = 5
+
+// apart are the lines of what took it, the dearest first.
+func apart(head string, bills []vault.Bill, name func(vault.Bill) string) []string {
+	if len(bills) == 0 {
+		return nil
+	}
+	lines := []string{head}
+	for n, b := range bills {
+		if n == shownBills {
+			lines = append(lines, fmt.Sprintf("· and %d more", len(bills)-n))
+			break
+		}
+		lines = append(lines, "· "+name(b)+": "+bill(b))
+	}
+	return lines
+}
+
+// today and month are the beginnings of the household's day and month, by which limits go.
 func (r *request) today() time.Time {
-	y, m, d := r.now.Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, r.zone)
+	y, m, d := r.now.In(r.household()).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, r.household())
 }
 
 func (r *request) month() time.Time {
-	y, m, _ := r.now.Date()
-	return time.Date(y, m, 1, 0, 0, 0, 0, r.zone)
+	y, m, _ := r.now.In(r.household()).Date()
+	return time.Date(y, m, 1, 0, 0, 0, 0, r.household())
 }
 
-// cost says what today and this month took.
+func (r *request) household() *time.Location {
+	if r.i.opt.Zone == nil {
+		return r.zone
+	}
+	return r.i.opt.Zone(vault.Person{})
+}
+
+// cost says what today and this month took, and what took it: models, and for an owner in private people and jobs.
 func cost(r *request) ([]string, error) {
-	today, err := r.used(r.today())
+	today, err := r.bills(r.today())
 	if err != nil {
 		return nil, err
 	}
-	month, err := r.used(r.month())
+	month, err := r.bills(r.month())
 	if err != nil {
 		return nil, err
 	}
@@ -199,16 +177,30 @@ func cost(r *request) ([]string, error) {
 	if !r.from.IsOwner() {
 		whose = "Yours. "
 	}
-	return say("%sToday: %s.\nThis month: %s.", whose, today, month)
+	lines := []string{whose + "Today: " + bill(today.Total), "This month: " + bill(month.Total)}
+	lines = append(lines, apart("This month by model:", month.ByModel, func(b vault.Bill) string { return oneLine(b.Name, 40) })...)
+	if !r.private() {
+		return pack(lines), nil
+	}
+	if r.from.IsOwner() {
+		lines = append(lines, apart("By person:", month.ByPerson, func(b vault.Bill) string {
+			if b.Name == "" {
+				return "nobody in particular"
+			}
+			return oneLine(b.Name, 40)
+		})...)
+	}
+	lines = append(lines, apart("By job:", month.ByJob, func(b vault.Bill) string { return fmt.Sprintf("%d (%s)", b.ID, oneLine(b.Name, 40)) })...)
+	return pack(lines), nil
 }
 
 // spent is the line of /status about money.
 func spent(r *request) ([]string, error) {
-	u, err := r.used(r.today())
+	b, err := r.bills(r.today())
 	if err != nil {
 		return nil, err
 	}
-	return []string{"Today: " + u.String()}, nil
+	return []string{"Today: " + bill(b.Total)}, nil
 }
 
 // trouble tells an owner in private what does not get out.

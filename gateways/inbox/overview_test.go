@@ -22,7 +22,7 @@ func (w *world) finish(who, text, model string, in, out int, usd float64) {
 
 func TestCost(t *testing.T) {
 	w := newWorld(t)
-	w.want(ana, "/cost", "Today: $0.00, 0 tokens in, 0 out.\nThis month: $0.00, 0 tokens in, 0 out.")
+	w.want(ana, "/cost", "Today: $0.00, 0 tokens in, 0 out\nThis month: $0.00, 0 tokens in, 0 out")
 	w.now = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	w.finish(ana, "last month", "cloud-model", 1000, 1, 5)
 	w.now = time.Date(2026, 12, 3, 12, 0, 0, 0, time.UTC)
@@ -31,14 +31,30 @@ func TestCost(t *testing.T) {
 	w.finish(ana, "today", "cloud-model", 1200, 34, 0.0042)
 	w.finish(ben, "of Ben", "qwen3:4b", 800, 10, -1)
 	w.finish(ana, "local", "qwen3:4b", 100, 5, -1)
-	w.want(ana, "/cost", "Today: $0.0042, 2,100 tokens in, 49 out; unknown price for 2 tasks (qwen3:4b).\nThis month: $1.25, 1,002,100 tokens in, 2,049 out; unknown price for 2 tasks (qwen3:4b).")
-	w.want(ben, "/cost", "Yours. Today: $0.00, 800 tokens in, 10 out; unknown price for 1 task (qwen3:4b).\nThis month: $0.00, 800 tokens in, 10 out; unknown price for 1 task (qwen3:4b).")
-}
-
-func TestCostOfManyRunsSaysAtLeast(t *testing.T) {
-	u := usage{usd: 3, in: 5, out: 6, more: true}
-	if got := u.String(); got != "at least $3.00, 5 tokens in, 6 out" {
-		t.Error(got)
+	p := w.run(ana, "cut off")
+	number, err := w.v.Reserve(t.Context(), vault.Spending{Run: p.Run.ID, Person: p.Run.Person, Job: 7, Purpose: "step", Model: "cloud-model", Usage: vault.Usage{In: 100, Out: 50}, USD: 0.02, USDKnown: true}, nil)
+	w.check(err)
+	w.check(w.v.CutOff(t.Context(), number, 0))
+	w.want(ana, "/cost", strings.Join([]string{
+		"Today: $0.02, 2,200 tokens in, 99 out; 1 request cut off or under way, at most $0.02 of it; unknown price for 2 requests",
+		"This month: $1.27, 1,002,200 tokens in, 2,099 out; 1 request cut off or under way, at most $0.02 of it; unknown price for 2 requests",
+		"This month by model:",
+		"· cloud-model: $1.27, 1,001,300 tokens in, 2,084 out; 1 request cut off or under way, at most $0.02 of it",
+		"· qwen3:4b: $0.00, 900 tokens in, 15 out; unknown price for 2 requests",
+		"By person:",
+		"· Ana: $1.27, 1,001,400 tokens in, 2,089 out; 1 request cut off or under way, at most $0.02 of it; unknown price for 1 request",
+		"· Ben: $0.00, 800 tokens in, 10 out; unknown price for 1 request",
+		"By job:",
+		"· 7 (): $0.02, 100 tokens in, 50 out; 1 request cut off or under way, at most $0.02 of it",
+	}, "\n"))
+	w.want(ben, "/cost", strings.Join([]string{
+		"Yours. Today: $0.00, 800 tokens in, 10 out; unknown price for 1 request",
+		"This month: $0.00, 800 tokens in, 10 out; unknown price for 1 request",
+		"This month by model:",
+		"· qwen3:4b: $0.00, 800 tokens in, 10 out; unknown price for 1 request",
+	}, "\n"))
+	if got := said(w.hand(w.inGroup(ana, "/cost"))); strings.Contains(got, "Ben") || strings.Contains(got, "job") {
+		t.Errorf("a group reads %q", got)
 	}
 }
 
@@ -113,7 +129,7 @@ func TestStatus(t *testing.T) {
 		"Reminders: 2, next:",
 		"1 · Fri 4 Dec 2026, 10:00 (Europe/Lisbon): water the fern",
 		"2 · every day at 08:00, next Sat 5 Dec 2026, 08:00 (Europe/Lisbon): pills",
-		"Today: $0.0042, 2,400 tokens in, 68 out; unknown price for 1 task (home-model)",
+		"Today: $0.0042, 2,400 tokens in, 68 out; unknown price for 1 request",
 		"Outbox: 1 waiting to be sent (the messenger is out of reach), 1 not delivered (the bot was blocked). hearth outbox list shows them",
 		"Open questions: 1 (run_command)",
 	}, "\n"))
