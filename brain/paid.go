@@ -118,7 +118,7 @@ func (t *turn) reserve(ctx context.Context, p vault.Progress, s *Settings, req R
 	if b.Offline {
 		return 0, nil
 	}
-	woken, cancel := t.b.vault.Subscribe()
+	woken, cancel := t.b.vault.Subscribe(vault.SpendChanged, vault.ApprovalsChanged)
 	defer cancel()
 	began := time.Now() // monotonic
 	for {

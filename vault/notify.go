@@ -22,6 +22,7 @@ const (
 	SettingsChanged  Change = "setting"
 	PeopleChanged    Change = "person"
 	MemoriesChanged  Change = "memory"
+	SpendChanged     Change = "spend"
 
 	// SendsChanged is how far a part has come, as its own courier notes it: nothing else is due through it.
 	SendsChanged Change = "send"

@@ -106,6 +106,13 @@ func TestHotPathsReadNoTableFromEndToEnd(t *testing.T) {
 	must(h.NextReady(ctx))(t)
 	got := h.claim()
 	must(h.Spent(ctx, h.clock.now()))(t)
+	must(h.BudgetAnswers(ctx, h.clock.now()))(t)
+	caps := []Cap{{Of: Dollars, Since: h.clock.now(), Max: 9}, {Of: Dollars, Since: h.clock.now(), Person: h.ann.ID, Max: 9}, {Of: Dollars, Run: got.Run.ID, Max: 9}}
+	for _, done := range []func(int64) error{
+		func(n int64) error { return h.Unspend(ctx, n) }, func(n int64) error { return h.CutOff(ctx, n, 0) }, func(n int64) error { return h.Settle(ctx, Spending{ID: n}) },
+	} {
+		check(t, done(must(h.Reserve(ctx, asked(got, 1), caps))(t)))
+	}
 	must(h.History(ctx, got.Conversation, got.Run.Pos, 20))(t)
 	must(h.StoppedAmong(ctx, []int64{got.Run.ID}))(t)
 	must(h.StandingOf(ctx, in.Address(), in.ID))(t)
