@@ -218,7 +218,10 @@ func (v *Vault) Spent(ctx context.Context, since time.Time) (float64, error) {
 	return n.usd, err
 }
 
-// Ledger lists the requests of a run, oldest first.
+// Ledger lists the requests of a run, oldest first; run 0 = all there are.
 func (v *Vault) Ledger(ctx context.Context, run int64) ([]Spending, error) {
+	if run == 0 {
+		return collect(ctx, v.rdb, scanSpending, `SELECT `+spendColumns+` FROM spend ORDER BY id`)
+	}
 	return collect(ctx, v.rdb, scanSpending, `SELECT `+spendColumns+` FROM spend WHERE run_id = ? ORDER BY id`, run)
 }
