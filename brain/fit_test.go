@@ -4,10 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hearth/vault"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"hearth/vault"
 
 	"hearth/skills"
 )

@@ -23,7 +23,9 @@ func worst(p vault.Progress, req Request, b Backend, purpose string) vault.Spend
 	}
 	in := (fixedSize(req)+size(req.Messages))/bytesPerToken + 64
 	e := vault.Spending{Run: p.Run.ID, Person: p.Run.Person, Job: p.Run.Job, Purpose: purpose, Model: b.Name, Usage: vault.Usage{In: in, Out: out}}
-	e.USD, e.USDKnown = b.Price.worst(in, out)
+	if e.USDKnown = b.free(); !e.USDKnown {
+		e.USD, e.USDKnown = b.Price.worst(in, out)
+	}
 	return e
 }
 
@@ -152,7 +154,7 @@ func (t *turn) generate(ctx context.Context, p vault.Progress, s *Settings, req 
 	a := answer{backend: b, spend: number, began: t.b.now()}
 	a.resp, err = b.Model.Generate(ctx, req, onDelta)
 	if err != nil {
-		return answer{}, errors.Join(err, t.book(ctx, a, err))
+		return a, errors.Join(err, t.book(ctx, a, err))
 	}
 	return a, nil
 }

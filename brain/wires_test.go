@@ -69,7 +69,7 @@ func TestOneConversationOverThreeWires(t *testing.T) {
 					replies = append(replies, turn.replies...)
 				}
 				s, m := newServer(t, wire, replies...)
-				h := newHouse(t, brain.Settings{Model: "m", Backends: map[string]brain.Backend{"m": {Name: "m", Model: m, Context: 8192, Local: true, Price: &brain.Price{Input: 3, Output: 15}}}})
+				h := newHouse(t, brain.Settings{Model: "m", Backends: map[string]brain.Backend{"m": {Name: "m", Model: m, Context: 8192, Local: true, Price: &brain.Price{Input: 3, Output: 15, CacheRead: 3, CacheWrite: 3}}}})
 				n := 0
 				for _, turn := range talk {
 					all[wire] = append(all[wire], append([]string{turn.say}, outcome(h, h.say(turn.say))...))

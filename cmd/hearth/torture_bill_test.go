@@ -52,7 +52,7 @@ func (b *biller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	delta := map[string]any{"content": "Finished " + p.key() + "."}
 	if results < 2 {
-		call := map[string]any{"name": "list_files", "arguments": fmt.Sprintf(`{"path":"."%s}`, strings.Repeat(" ", results))}
+		call := map[string]any{"name": "remember", "arguments": fmt.Sprintf(`{"fact":"box %d-%d"}`, used.In, used.Out)}
 		if results == 1 {
 			call = map[string]any{"name": "jobs", "arguments": "{}"}
 		}

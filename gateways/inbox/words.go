@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 )
 
@@ -21,9 +20,4 @@ func thousands(n int) string {
 		digits = digits[:at] + "," + digits[at:]
 	}
 	return digits
-}
-
-func sorted(words []string) []string {
-	slices.Sort(words)
-	return words
 }
