@@ -111,7 +111,7 @@ func TestHotPathsReadNoTableFromEndToEnd(t *testing.T) {
 	for _, done := range []func(int64) error{
 		func(n int64) error { return h.Unspend(ctx, n) }, func(n int64) error { return h.CutOff(ctx, n, 0) }, func(n int64) error { return h.Settle(ctx, Spending{ID: n}) },
 	} {
-		check(t, done(must(h.Reserve(ctx, asked(got, 1), caps))(t)))
+		check(t, done(must(h.Reserve(ctx, requestOf(got, 1), caps))(t)))
 	}
 	must(h.History(ctx, got.Conversation, got.Run.Pos, 20))(t)
 	must(h.StoppedAmong(ctx, []int64{got.Run.ID}))(t)

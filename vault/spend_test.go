@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// asked is a request of a run, at most so dear.
-func asked(p Progress, usd float64) Spending {
+// requestOf is a request of a run, at most so dear.
+func requestOf(p Progress, usd float64) Spending {
 	return Spending{Run: p.Run.ID, Person: p.Run.Person, Job: p.Run.Job, Purpose: "step", Model: "m", Usage: Usage{In: 100, Out: 10}, USD: usd, USDKnown: true}
 }
 
@@ -24,22 +24,22 @@ func TestTheLedger(t *testing.T) {
 		t.Helper()
 		equal(t, what, must(h.Spent(ctx, begun))(t), want)
 	}
-	first := must(h.Reserve(ctx, asked(p, 1), nil))(t)
+	first := must(h.Reserve(ctx, requestOf(p, 1), nil))(t)
 	spent("reserved", 1)
 	h.step(p, StepDone{Step: Step{Model: "m", TokensIn: 40, TokensOut: 4, USD: 0.25, USDKnown: true}, Spend: first, CacheRead: 30, CacheWrote: 5, Calls: []Call{{Tool: "jobs", Args: "{}", Effect: "reads"}}})
 	spent("settled by its step", 0.25)
-	check(t, h.Unspend(ctx, must(h.Reserve(ctx, asked(p, 1), nil))(t)))
+	check(t, h.Unspend(ctx, must(h.Reserve(ctx, requestOf(p, 1), nil))(t)))
 	spent("refused", 0.25)
-	check(t, h.CutOff(ctx, must(h.Reserve(ctx, asked(p, 2), nil))(t), time.Second))
+	check(t, h.CutOff(ctx, must(h.Reserve(ctx, requestOf(p, 2), nil))(t), time.Second))
 	spent("cut", 2.25)
-	check(t, h.CutOff(ctx, must(h.Reserve(ctx, asked(p, 0), nil))(t), time.Second)) // nobody sends a bill
-	answered := must(h.Reserve(ctx, asked(p, 1), nil))(t)
+	check(t, h.CutOff(ctx, must(h.Reserve(ctx, requestOf(p, 0), nil))(t), time.Second)) // nobody sends a bill
+	answered := must(h.Reserve(ctx, requestOf(p, 1), nil))(t)
 	check(t, h.Settle(ctx, Spending{ID: answered, Usage: Usage{In: 9, Out: 1}, USD: 0.5, USDKnown: true}))
 	check(t, h.CutOff(ctx, answered, 0))
 	check(t, h.Unspend(ctx, answered))
 	spent("settled beside a step", 2.75)
-	must(h.Reserve(ctx, asked(p, 4), nil))(t)
-	must(h.Reserve(ctx, asked(p, 0), nil))(t)
+	must(h.Reserve(ctx, requestOf(p, 4), nil))(t)
+	must(h.Reserve(ctx, requestOf(p, 0), nil))(t)
 	h.reopen()
 	spent("under way when the program ended", 6.75)
 	var states []string
@@ -64,7 +64,7 @@ func TestCaps(t *testing.T) {
 	today := h.clock.now()
 	p := h.claimed(h.ann, "hello")
 	other := h.claimed(h.bob, "hello")
-	must(h.Reserve(ctx, asked(p, 0.5), nil))(t)
+	must(h.Reserve(ctx, requestOf(p, 0.5), nil))(t)
 	for _, tt := range []struct {
 		name string
 		p    Progress
@@ -86,14 +86,14 @@ func TestCaps(t *testing.T) {
 		{"yesterday's", p, 1, Cap{Of: Dollars, Since: today.Add(time.Hour), Max: 1}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := h.Fits(ctx, asked(tt.p, tt.usd), []Cap{tt.cap})
+			err := h.Fits(ctx, requestOf(tt.p, tt.usd), []Cap{tt.cap})
 			var over *OverError
 			if errors.As(err, &over) != tt.over || over != nil && over.Cap != tt.cap {
 				t.Errorf("error %v, want over %v", err, tt.over)
 			}
 		})
 	}
-	unknown := asked(p, 0)
+	unknown := requestOf(p, 0)
 	unknown.USDKnown = false
 	if err := h.Fits(ctx, unknown, []Cap{{Of: Dollars, Since: today, Max: 0.6}}); err != nil {
 		t.Errorf("of unknown price, with money left: %v", err)
@@ -102,7 +102,7 @@ func TestCaps(t *testing.T) {
 		t.Error("of unknown price, with none left: it fits")
 	}
 	var over *OverError
-	_, err := h.Reserve(ctx, asked(p, 0.6), []Cap{{Of: Dollars, Since: today, Max: 1}})
+	_, err := h.Reserve(ctx, requestOf(p, 0.6), []Cap{{Of: Dollars, Since: today, Max: 1}})
 	if !errors.As(err, &over) || !over.Crowded() {
 		t.Errorf("only what is under way is in the way: %v", err)
 	}

@@ -96,7 +96,7 @@ func TestTortureBill(t *testing.T) {
 	t.Cleanup(server.Close)
 	people := []string{"Ana", "Ben", "Cleo", "Dan", "Eva", "Fin"}
 	h := newHome(t, "", "people: [{name: Ana, role: owner}, {name: Ben}, {name: Cleo}, {name: Dan}, {name: Eva}, {name: Fin}]\ngateways: {burst: 0s}\n"+
-		fmt.Sprintf("brain: {model: cloud, models: {cloud: {provider: openai, url: %q, model: m, price: {input: 3, output: 15}}}, limits: {usd_per_day: 1000000, parallel: 8}}\n", server.URL+"/v1"))
+		fmt.Sprintf("brain: {model: cloud, models: {cloud: {provider: openai, url: %q, model: m, price: {input: 3, output: 15}}}, limits: {steps: 1000, tokens_per_run: 100000000, minutes: 100, usd_per_day: 1000000, parallel: 8}}\n", server.URL+"/v1"))
 	chatters := map[string]*chatter{}
 	daemon := h.daemon()
 	for _, name := range people {
