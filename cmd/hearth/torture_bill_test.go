@@ -53,9 +53,6 @@ func (b *biller) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	delta := map[string]any{"content": "Finished " + p.key() + "."}
 	if results < 2 {
 		call := map[string]any{"name": "remember", "arguments": fmt.Sprintf(`{"fact":"box %d-%d"}`, used.In, used.Out)}
-		if results == 1 {
-			call = map[string]any{"name": "jobs", "arguments": "{}"}
-		}
 		delta = map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": "c", "type": "function", "function": call}}}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
