@@ -28,6 +28,7 @@ type street struct {
 
 	mu    sync.Mutex
 	fault gatewaytest.Fault
+	down  bool // the line was, at the send before
 	shown [gatewaytest.Chats][]gatewaytest.Shown
 	seen  map[string]bool
 	last  [gatewaytest.Chats]types.MessageID
@@ -88,8 +89,8 @@ func (k kept) Receive(ctx context.Context, accept func(context.Context, vault.In
 func (k kept) Send(ctx context.Context, out vault.Part) (string, error) {
 	k.s.ready()
 	k.s.mu.Lock()
-	fault := k.s.fault
-	k.s.fault = ""
+	fault, down := k.s.fault, k.s.down
+	k.s.fault, k.s.down = "", k.s.fault == gatewaytest.LineDown
 	k.s.mu.Unlock()
 	switch fault {
 	case gatewaytest.LineDown:
@@ -101,6 +102,10 @@ func (k kept) Send(ctx context.Context, out vault.Part) (string, error) {
 	case gatewaytest.LineCut:
 		k.s.server.OnSend(func(types.JID, string) wafake.Fate { return wafake.Fate{NoAck: true} })
 		defer k.s.server.OnSend(nil)
+	default:
+		if down {
+			k.s.up() // the outbox would wait for that
+		}
 	}
 	return k.Gateway.Send(ctx, out)
 }
