@@ -12,6 +12,7 @@ import (
 
 // How often free space is looked at.
 const (
+	spaceFirst = time.Second // after the start, when there is other work
 	spaceLook  = time.Minute
 	strainLook = 2 * time.Second // while the disk is full
 )
@@ -20,7 +21,7 @@ const (
 func (a *agent) space(ctx context.Context) error {
 	woken, cancel := a.vault.Subscribe()
 	defer cancel()
-	tick := time.NewTimer(0)
+	tick := time.NewTimer(spaceFirst)
 	defer tick.Stop()
 	told := false
 	for {
