@@ -29,7 +29,7 @@ func unmapIdleCode() {
 	page := uint64(os.Getpagesize())
 	for line := range strings.Lines(string(maps)) {
 		fields := strings.Fields(line)
-		if len(fields) < 6 || fields[5] != path || fields[1][1] == 'w' {
+		if len(fields) < 6 || !strings.HasSuffix(line, " "+path+"\n") || fields[1][1] == 'w' {
 			continue
 		}
 		from, to, ok := strings.Cut(fields[0], "-")
