@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -352,5 +353,22 @@ func TestCheckIsNotMisledByWhatAConnectionRemembers(t *testing.T) {
 		_, _, err = h.Remember(t.Context(), Memory{Text: fmt.Sprintf("swordfish number %d", n), Source: "command"}, in)
 		check(t, err)
 		check(t, h.Check(t.Context()))
+	}
+}
+
+// Who reads the file without this program, e.g. to make a dump of it, can read each of its tables.
+func TestEveryTableCanBeReadByOtherPrograms(t *testing.T) {
+	h := newHome(t)
+	h.talk(h.ann, "the gate is blue", "noted")
+	h.remember(h.private(h.ann), "the gate is blue")
+	check(t, h.Close())
+	db := must(sql.Open("sqlite3", h.Path()))(t)
+	defer closing(t, db)
+	names := must(collect(t.Context(), db, scanString, `SELECT name FROM sqlite_master WHERE type IN ('table','view')`))(t)
+	if len(names) < 20 {
+		t.Errorf("only %d tables: %q", len(names), names)
+	}
+	for _, name := range names {
+		must(collect(t.Context(), db, func(scanner) (int, error) { return 0, nil }, `SELECT * FROM "`+name+`"`))(t)
 	}
 }

@@ -85,7 +85,9 @@ CREATE INDEX message_history ON message(conversation_id, pos);
 -- What was said, to find it by. The tokens are made by the program (index.go); the text stands in message alone. Column scope
 -- holds c7 for conversation 7 and p3 for what person 3 said, so that a search walks only through what it may show.
 -- A command is not said to anybody: what it keeps is kept elsewhere.
-CREATE VIRTUAL TABLE message_fts USING fts5(tokens, scope, content = '', columnsize = 0, tokenize = "ascii");
+-- The view is for who reads the whole file without the program, as a dump does: an index without contents could not be read.
+CREATE VIEW message_said AS SELECT id, text AS tokens, '' AS scope FROM message;
+CREATE VIRTUAL TABLE message_fts USING fts5(tokens, scope, content = 'message_said', content_rowid = 'id', columnsize = 0, tokenize = "ascii");
 INSERT INTO message_fts(message_fts, rank) VALUES('secure-delete', 1);
 CREATE TRIGGER message_fts_insert AFTER INSERT ON message WHEN new.kind = 'text' AND new.text NOT IN ('', '[forgotten]') AND new.text NOT LIKE '/%' BEGIN
   INSERT INTO message_fts(rowid, tokens, scope) VALUES(new.id, search_tokens(new.text), 'c' || new.conversation_id || coalesce(' p' || new.person_id, ''));
