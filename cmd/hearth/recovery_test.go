@@ -22,10 +22,10 @@ func aLife(b *testing.B, h *home) {
 	b.Helper()
 	h.ok("chat", "-m", "remember that the gate is blue")
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(h.vault(), "vault.db")+"?_journal_mode=OFF&_synchronous=OFF")
-	db.SetMaxOpenConns(1) // a temporary table is of one connection
 	if err != nil {
 		b.Fatal(err)
 	}
+	db.SetMaxOpenConns(1) // a temporary table is of one connection
 	const columns = `conversation_id, person_id, trigger, gateway, account, chat, thread, sender, priority, pos, ready_at, steps, queued, started`
 	for _, query := range []string{
 		`BEGIN`,
