@@ -91,14 +91,8 @@ func termsOf(query string) []term {
 	return telling[:min(len(telling), searchTerms)]
 }
 
-// spoken says which messages a scope reaches, as a condition of SQL and as one of the index: what was said in this
-// conversation, and to a person in private also what they said themselves elsewhere.
-func (s Scope) spoken() (where string, args []any, index string) {
-	if s.Group {
-		return `m.conversation_id = ?`, []any{s.Conversation}, fmt.Sprintf(`scope : "c%d"`, s.Conversation)
-	}
-	return `(m.conversation_id = ? OR m.person_id = ? AND m.role = 'user')`, []any{s.Conversation, s.Person}, fmt.Sprintf(`scope : ("c%d" OR "p%d")`, s.Conversation, s.Person)
-}
+// conversationBits is where the number of the conversation begins in that of a row of the index.
+const conversationBits = 40
 
 // said finds messages by words, speaker and time, best first, all that are worth something up to maxAnswers.
 func (v *Vault) said(ctx context.Context, in Scope, q Query) ([]Hit, error) {
@@ -123,8 +117,7 @@ func (v *Vault) said(ctx context.Context, in Scope, q Query) ([]Hit, error) {
 	}
 	best := heaviest(worth, centres)
 	if a.when.short() {
-		_, _, index := in.spoken()
-		day, err := v.matching(ctx, index, low, high, ofOneDay)
+		day, err := v.idsBetween(ctx, in, low, high)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +134,6 @@ func (v *Vault) said(ctx context.Context, in Scope, q Query) ([]Hit, error) {
 // candidates looks up the postings of all terms and gives what each message is worth by them, those of the messages beside
 // it included. Rarer words first: what is said in a hundred thousand messages tells least and costs most.
 func (v *Vault) candidates(ctx context.Context, in Scope, a *asked, newest, low, high int64) (map[int64]float64, error) {
-	_, _, index := in.spoken()
 	own := map[int64]float64{}
 	mark := func(ids []int64, weight float64) {
 		for _, n := range ids {
@@ -150,10 +142,10 @@ func (v *Vault) candidates(ctx context.Context, in Scope, a *asked, newest, low,
 	}
 	for i := range a.terms {
 		t := &a.terms[i]
-		ids, err := v.matching(ctx, index+" AND "+t.match(), 0, newest, postings)
+		ids, err := v.matching(ctx, in, t.match(), 0, newest, postings)
 		if err == nil && len(ids) == 0 && len(t.tokens) == 1 && len(t.tokens[0]) > 3 && !strings.HasPrefix(t.tokens[0], "0x") {
 			t.start = true
-			ids, err = v.matching(ctx, index+" AND "+t.match(), 0, newest, postings)
+			ids, err = v.matching(ctx, in, t.match(), 0, newest, postings)
 		}
 		if err != nil {
 			return nil, err
@@ -166,7 +158,7 @@ func (v *Vault) candidates(ctx context.Context, in Scope, a *asked, newest, low,
 		t.rarity = math.Log(1 + (float64(newest)-float64(t.found)+.5)/(float64(t.found)+.5))
 		mark(ids, t.rarity)
 		if t.more && a.when.known() { // the newest are not those that are asked for
-			if ids, err = v.matching(ctx, index+" AND "+t.match(), low, high, postings); err != nil {
+			if ids, err = v.matching(ctx, in, t.match(), low, high, postings); err != nil {
 				return nil, err
 			}
 			mark(ids, t.rarity)
@@ -186,7 +178,7 @@ func (v *Vault) candidates(ctx context.Context, in Scope, a *asked, newest, low,
 			if min(t.found, u.found) > pairable {
 				continue
 			}
-			ids, err := v.matching(ctx, index+" AND "+t.match()+" AND "+u.match(), 0, newest, postings)
+			ids, err := v.matching(ctx, in, t.match()+" AND "+u.match(), 0, newest, postings)
 			if err != nil {
 				return nil, err
 			}
@@ -200,15 +192,26 @@ func (v *Vault) candidates(ctx context.Context, in Scope, a *asked, newest, low,
 	return out, nil
 }
 
-// matching gives the newest messages between two numbers that the index knows for an expression, newest first. They come in
-// one row: a thousand rows cost more than finding them.
-func (v *Vault) matching(ctx context.Context, expression string, low, high int64, limit int) ([]int64, error) {
-	list, err := one(ctx, v.rdb, scanString, `SELECT coalesce(group_concat(rowid), '') FROM (SELECT rowid FROM message_fts WHERE message_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?)`,
-		expression, low, high, limit)
+// matching gives the newest messages of the conversation between two numbers that the index knows for an expression, newest
+// first. They come in one row: a thousand rows cost more than finding them.
+func (v *Vault) matching(ctx context.Context, in Scope, expression string, low, high int64, limit int) ([]int64, error) {
+	first := in.Conversation << conversationBits
+	return v.numbers(ctx, `SELECT coalesce(group_concat(n), '') FROM (SELECT rowid & ? AS n FROM message_fts WHERE message_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?)`,
+		int64(1)<<conversationBits-1, expression, first|low, first|high, limit)
+}
+
+// idsBetween gives the first messages of the conversation between two numbers: those of a day.
+func (v *Vault) idsBetween(ctx context.Context, in Scope, low, high int64) ([]int64, error) {
+	return v.numbers(ctx, `SELECT coalesce(group_concat(id), '') FROM (SELECT m.id FROM message m WHERE m.id BETWEEN ? AND ? AND +m.conversation_id = ? ORDER BY m.id LIMIT ?)`, low, high, in.Conversation, ofOneDay)
+}
+
+// numbers reads a row of numbers with commas between them.
+func (v *Vault) numbers(ctx context.Context, query string, args ...any) ([]int64, error) {
+	list, err := one(ctx, v.rdb, scanString, query, args...)
 	if err != nil || list == "" {
 		return nil, err
 	}
-	out := make([]int64, 0, limit)
+	var out []int64
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.ParseInt(word, 10, 64)
 		if err != nil {
@@ -237,7 +240,6 @@ func (v *Vault) whose(ctx context.Context, in Scope, query string, a *asked) err
 		return err
 	}
 	a.names = map[int64]string{}
-	_, _, index := in.spoken()
 	var others []term
 	named := map[string]bool{}
 	for _, p := range people {
@@ -247,7 +249,7 @@ func (v *Vault) whose(ctx context.Context, in Scope, query string, a *asked) err
 			if i < 0 || len(w) < 3 || stopWords[w] {
 				continue
 			}
-			speaks, err := v.matching(ctx, index+` AND scope : "p`+strconv.FormatInt(p.ID, 10)+`"`, 0, math.MaxInt64, 1)
+			speaks, err := v.matching(ctx, in, `who : "p`+strconv.FormatInt(p.ID, 10)+`"`, 0, 1<<conversationBits-1, 1)
 			if err != nil {
 				return err
 			}
@@ -281,7 +283,6 @@ func (v *Vault) whose(ctx context.Context, in Scope, query string, a *asked) err
 
 // around loads messages and what stands around them, in the order of their conversations.
 func (v *Vault) around(ctx context.Context, in Scope, ids []int64, run int64) ([]line, error) {
-	where, args, _ := in.spoken()
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, err
@@ -291,7 +292,7 @@ func (v *Vault) around(ctx context.Context, in Scope, ids []int64, run int64) ([
 		fmt.Sprintf(`SELECT m.conversation_id,
 			coalesce((SELECT min(pos) FROM (SELECT b.pos FROM message b WHERE b.conversation_id = m.conversation_id AND b.pos < m.pos ORDER BY b.pos DESC LIMIT %d)), m.pos),
 			coalesce((SELECT max(pos) FROM (SELECT b.pos FROM message b WHERE b.conversation_id = m.conversation_id AND b.pos > m.pos ORDER BY b.pos LIMIT %d)), m.pos)
-			FROM json_each(?) j CROSS JOIN message m ON m.id = j.value WHERE `, reach, reach)+where+` ORDER BY 1, 2`, append([]any{string(list)}, args...)...)
+			FROM json_each(?) j CROSS JOIN message m ON m.id = j.value WHERE m.conversation_id = ? ORDER BY 1, 2`, reach, reach), string(list), in.Conversation)
 	if err != nil {
 		return nil, err
 	}
@@ -312,5 +313,5 @@ func (v *Vault) around(ctx context.Context, in Scope, ids []int64, run int64) ([
 		return l, err
 	}, `SELECT j.key, m.conversation_id, m.id, m.run_id, m.pos, m.role, m.person_id, m.kind, m.text, m.forwarded, m.sent, m.received
 		FROM json_each(?) j CROSS JOIN message m ON m.conversation_id = j.value ->> 'C' AND m.pos BETWEEN j.value ->> 'Low' AND j.value ->> 'High'
-		WHERE m.kind = 'text' AND m.text NOT IN ('', '`+blank+`') AND m.text NOT LIKE '/%' AND (m.run_id IS NULL OR m.run_id != ?) AND `+where, append([]any{string(list), run}, args...)...)
+		WHERE m.kind = 'text' AND m.text NOT IN ('', '`+blank+`') AND m.text NOT LIKE '/%' AND (m.run_id IS NULL OR m.run_id != ?) AND m.conversation_id = ?`, string(list), run, in.Conversation)
 }

@@ -82,24 +82,22 @@ CREATE TABLE message (
 CREATE UNIQUE INDEX message_once ON message(gateway, account, chat, ext, sender, edit_time) WHERE role = 'user';
 CREATE INDEX message_run ON message(run_id);
 CREATE INDEX message_history ON message(conversation_id, pos);
--- What was said, to find it by. The tokens are made by the program (index.go); the text stands in message alone. Column scope
--- holds c7 for conversation 7 and p3 for what person 3 said, so that a search walks only through what it may show.
+-- What was said, to find it by. The tokens are made by the program (index.go); the text stands in message alone. A row's number
+-- holds its conversation, so that a search walks only through what it may show; column who holds p3 for what person 3 said.
 -- A command is not said to anybody: what it keeps is kept elsewhere.
 -- The view is for who reads the whole file without the program, as a dump does: an index without contents could not be read.
-CREATE VIEW message_said AS SELECT id, text AS tokens, '' AS scope FROM message;
-CREATE VIRTUAL TABLE message_fts USING fts5(tokens, scope, content = 'message_said', content_rowid = 'id', columnsize = 0, tokenize = "ascii");
+CREATE VIEW message_said AS SELECT (conversation_id << 40) | id AS id, text AS tokens, '' AS who FROM message;
+CREATE VIRTUAL TABLE message_fts USING fts5(tokens, who, content = 'message_said', content_rowid = 'id', columnsize = 0, tokenize = "ascii");
 INSERT INTO message_fts(message_fts, rank) VALUES('secure-delete', 1);
 CREATE TRIGGER message_fts_insert AFTER INSERT ON message WHEN new.kind = 'text' AND new.text NOT IN ('', '[forgotten]') AND new.text NOT LIKE '/%' BEGIN
-  INSERT INTO message_fts(rowid, tokens, scope) VALUES(new.id, search_tokens(new.text), 'c' || new.conversation_id || coalesce(' p' || new.person_id, ''));
+  INSERT INTO message_fts(rowid, tokens, who) VALUES((new.conversation_id << 40) | new.id, search_tokens(new.text), coalesce('p' || new.person_id, ''));
 END;
 CREATE TRIGGER message_fts_delete AFTER DELETE ON message WHEN old.kind = 'text' AND old.text NOT IN ('', '[forgotten]') AND old.text NOT LIKE '/%' BEGIN
-  INSERT INTO message_fts(message_fts, rowid, tokens, scope) VALUES('delete', old.id, search_tokens(old.text), 'c' || old.conversation_id || coalesce(' p' || old.person_id, ''));
+  INSERT INTO message_fts(message_fts, rowid, tokens, who) VALUES('delete', (old.conversation_id << 40) | old.id, search_tokens(old.text), coalesce('p' || old.person_id, ''));
 END;
 CREATE TRIGGER message_fts_update AFTER UPDATE OF kind, text, conversation_id, person_id ON message BEGIN
-  INSERT INTO message_fts(message_fts, rowid, tokens, scope) SELECT 'delete', old.id, search_tokens(old.text), 'c' || old.conversation_id || coalesce(' p' || old.person_id, '')
-    WHERE old.kind = 'text' AND old.text NOT IN ('', '[forgotten]') AND old.text NOT LIKE '/%';
-  INSERT INTO message_fts(rowid, tokens, scope) SELECT new.id, search_tokens(new.text), 'c' || new.conversation_id || coalesce(' p' || new.person_id, '')
-    WHERE new.kind = 'text' AND new.text NOT IN ('', '[forgotten]') AND new.text NOT LIKE '/%';
+  INSERT INTO message_fts(message_fts, rowid, tokens, who) SELECT 'delete', (old.conversation_id << 40) | old.id, search_tokens(old.text), coalesce('p' || old.person_id, '') WHERE old.kind = 'text' AND old.text NOT IN ('', '[forgotten]') AND old.text NOT LIKE '/%';
+  INSERT INTO message_fts(rowid, tokens, who) SELECT (new.conversation_id << 40) | new.id, search_tokens(new.text), coalesce('p' || new.person_id, '') WHERE new.kind = 'text' AND new.text NOT IN ('', '[forgotten]') AND new.text NOT LIKE '/%';
 END;
 
 CREATE TABLE run (
