@@ -62,6 +62,7 @@ func aLife(b *testing.B, h *home) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var query string
 		if err := rows.Scan(&query); err != nil {
@@ -69,7 +70,7 @@ func aLife(b *testing.B, h *home) {
 		}
 		made = append(made, query)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	if err := rows.Err(); err != nil {
 		b.Fatal(err)
 	}
 	for _, query := range made {
