@@ -10,7 +10,7 @@ import (
 	"hearth/vault"
 )
 
-// Bounds of what one search shows: memories, lines that were said, and letters of a line and of those beside it.
+// Bounds of what one search shows: memories, messages that were said, and letters of a message and of those beside it.
 const (
 	maxRecalled = 12
 	maxSaid     = 6
@@ -28,11 +28,13 @@ func (b builtin) recall(ctx context.Context, c Call, a recallArgs) (Result, erro
 		return Result{}, fmt.Errorf("search the memory: %w", err)
 	}
 	var facts, said []string
+	shown := 0
 	for _, h := range found {
 		switch {
 		case h.Memory != nil:
 			facts = append(facts, c.memoryLine(*h.Memory))
-		case len(said) < maxSaid:
+		case shown < maxSaid:
+			shown++
 			said = append(said, c.saidLines(h)...)
 		}
 	}

@@ -31,8 +31,8 @@ const fusion = 20
 
 // Find gives what a scope reaches of memories and messages, best first. Memories are found as by Recall. Of messages count
 // the rarity of the words they share with the query, those of the lines around them and of the whole talk they stand in, who
-// said them if the query names one who speaks here, when, if it names a time, and a little how long ago. What is pinned comes
-// before what is not.
+// said them if the query names one who speaks here, when, if it names a time, and a little how long ago. What is pinned counts
+// half as much again.
 func (v *Vault) Find(ctx context.Context, in Scope, q Query) ([]Hit, error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
