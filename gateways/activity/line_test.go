@@ -26,6 +26,15 @@ func (h *house) asked(words string) vault.Progress {
 	return p
 }
 
+// lined has Ann ask something that takes so long that it has its line.
+func (h *house) lined(words string) vault.Progress {
+	h.t.Helper()
+	p := h.asked(words)
+	time.Sleep(9 * time.Second)
+	h.deliver()
+	return p
+}
+
 // deliver hands over what waits, and gives the texts.
 func (h *house) deliver() (out []string) {
 	h.t.Helper()
@@ -156,9 +165,7 @@ func TestWhoGetsNoLine(t *testing.T) {
 func TestAnotherLifeEditsTheSameLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		p := h.asked("read it all")
-		time.Sleep(9 * time.Second)
-		h.deliver()
+		p := h.lined("read it all")
 		h.stop()
 		h.step(p.Run.ID, "web_search")
 		h.start()
@@ -196,9 +203,7 @@ func TestAnotherLifeEditsTheSameLine(t *testing.T) {
 func TestTheMessengersWishesAreObeyed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		p := h.asked("read it all")
-		time.Sleep(9 * time.Second)
-		h.deliver()
+		p := h.lined("read it all")
 		h.one.set(false, &gateways.SendError{Outcome: vault.NotSent, Wait: 40 * time.Second})
 		h.step(p.Run.ID, "web_search")
 		time.Sleep(70 * time.Second)
@@ -267,9 +272,7 @@ func TestALineThatIsBoundToNoRun(t *testing.T) {
 func TestLOOP11TheLineSaysThatMoreWasSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		p := h.asked("read it all")
-		time.Sleep(9 * time.Second)
-		h.deliver()
+		p := h.lined("read it all")
 		h.ids++
 		_, err := h.Accept(t.Context(), vault.Inbound{Gateway: "one", Account: "bot", Chat: "1", ChatKind: vault.Private, Sender: "1", ID: fmt.Sprint(h.ids), Kind: "text", Text: "and that", Sent: time.Now()}, h.ann, 0)
 		h.must(err)

@@ -24,9 +24,7 @@ func (h *house) writes(run int64, from, words int) {
 func TestLOOP22AnAnswerIsShownWhileItIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		p := h.asked("tell me a story")
-		time.Sleep(9 * time.Second)
-		h.deliver()
+		p := h.lined("tell me a story")
 		h.writes(p.Run.ID, 0, 20)
 		edits := h.one.edited()
 		if len(edits) < 5 {
@@ -74,9 +72,7 @@ func TestLOOP22AnAnswerIsShownWhileItIsWritten(t *testing.T) {
 func TestAPreviewIsTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		p := h.asked("tell me a story")
-		time.Sleep(9 * time.Second)
-		h.deliver()
+		p := h.lined("tell me a story")
 		last := func() string {
 			time.Sleep(10 * time.Second)
 			edits := h.one.edited()
@@ -114,9 +110,7 @@ func TestAPreviewIsTakenBack(t *testing.T) {
 func TestThePreviewOfALostLifeIsTakenAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		p := h.asked("tell me a story")
-		time.Sleep(9 * time.Second)
-		h.deliver()
+		p := h.lined("tell me a story")
 		h.writes(p.Run.ID, 0, 2)
 		// It ends between the edit and the note of it.
 		h.allow("line-shown", 1)
@@ -143,9 +137,7 @@ func TestThePreviewOfALostLifeIsTakenAway(t *testing.T) {
 func TestAPreviewObeysTheMessenger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t)
-		p := h.asked("tell me a story")
-		time.Sleep(9 * time.Second)
-		h.deliver()
+		p := h.lined("tell me a story")
 		h.one.set(false, &gateways.SendError{Outcome: vault.NotSent, Wait: 25 * time.Second})
 		h.writes(p.Run.ID, 0, 10)
 		h.one.set(false, nil)

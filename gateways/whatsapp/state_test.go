@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
+	"go.mau.fi/whatsmeow/types/events"
 
 	"hearth/gateways/whatsapp/wafake"
 	"hearth/vault"
@@ -61,6 +63,25 @@ func TestOpenclaw1260LoggedOutIsToldAndLinkedAgain(t *testing.T) {
 	w.says(w.ann, "hello")
 	w.inbound(1)
 	w.oneNotice("has logged")
+}
+
+// The library tells of a logout before it has deleted the session. Until then nothing may go on with it, so what was linked is
+// gone as soon as that is told, whatever the library does.
+func TestALogoutEndsTheSessionBeforeTheLibraryDoes(t *testing.T) {
+	var client atomic.Pointer[whatsmeow.Client]
+	w := linked(t, Dedicated, func(g *Gateway) {
+		attach := g.opt.Hook
+		g.opt.Hook = func(c *whatsmeow.Client) {
+			attach(c)
+			client.Store(c)
+		}
+	})
+	client.Load().DangerousInternals().DispatchEvent(&events.LoggedOut{Reason: events.ConnectFailureLoggedOut})
+	w.state(unlinked.words)
+	w.stays("it stays so", func() bool { words, _ := w.gw.State(); return words == unlinked.words })
+	if account, err := Linked(t.Context(), w.gw.opt.Path); account != "" || err != nil {
+		t.Errorf("still linked: %s, %v", account, err)
+	}
 }
 
 // Each way of refusing a login has words of its own.
