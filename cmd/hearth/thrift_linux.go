@@ -26,10 +26,25 @@ func unmapIdleCode() {
 	if err != nil {
 		return
 	}
-	page := uint64(os.Getpagesize())
-	for line := range strings.Lines(string(maps)) {
+	var progs []elf.ProgHeader
+	for _, p := range f.Progs {
+		progs = append(progs, p.ProgHeader)
+	}
+	for _, s := range unwritable(string(maps), path, progs, uint64(os.Getpagesize())) {
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(s.begin), uintptr(s.end-s.begin), unix.MADV_DONTNEED) // without success nothing is lost
+	}
+}
+
+// stretch is a piece of a process's addresses.
+type stretch struct{ begin, end uint64 }
+
+// unwritable finds in a list as /proc/self/maps is one (proc_pid_maps(5)) where a program's file is mapped, without what is
+// writable, or was once: the loader writes into some of it, such as the table of addresses, which lies in a segment that is
+// writable by the file.
+func unwritable(maps, path string, progs []elf.ProgHeader, page uint64) (out []stretch) {
+	for line := range strings.Lines(maps) {
 		fields := strings.Fields(line)
-		if len(fields) < 6 || !strings.HasSuffix(line, " "+path+"\n") || fields[1][1] == 'w' {
+		if len(fields) < 6 || !strings.HasSuffix(line, " "+path+"\n") || strings.Contains(fields[1], "w") { // a path may hold blanks
 			continue
 		}
 		from, to, ok := strings.Cut(fields[0], "-")
@@ -39,12 +54,11 @@ func unmapIdleCode() {
 		if !ok || err1 != nil || err2 != nil || err3 != nil {
 			continue
 		}
-		for _, p := range f.Progs {
-			// What the loader has written to, such as the table of addresses, lies in a segment that is writable by the file.
-			if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W != 0 || offset < p.Off/page*page || offset+(end-begin) > (p.Off+p.Filesz+page-1)/page*page {
-				continue
+		for _, p := range progs {
+			if p.Type == elf.PT_LOAD && p.Flags&elf.PF_W == 0 && offset >= p.Off/page*page && offset+(end-begin) <= (p.Off+p.Filesz+page-1)/page*page {
+				out = append(out, stretch{begin, end})
 			}
-			_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(begin), uintptr(end-begin), unix.MADV_DONTNEED) // without success nothing is lost
 		}
 	}
+	return out
 }
