@@ -16,32 +16,8 @@ import (
 func BenchmarkRun(b *testing.B) {
 	for _, past := range []int{0, 100} {
 		b.Run(fmt.Sprint("history ", past), func(b *testing.B) {
-			ctx, cancel := context.WithCancel(b.Context())
-			v, err := vault.Open(ctx, b.TempDir(), vault.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			me, err := v.TerminalOwner(ctx)
-			if err != nil {
-				b.Fatal(err)
-			}
-			set, err := skills.NewSet((&toolbox{}).all()...)
-			if err != nil {
-				b.Fatal(err)
-			}
-			brain := New(Options{Vault: v, Tools: set, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
-				Settings{Model: "home", Backends: map[string]Backend{"home": {Name: "home", Model: steps(say("ok")), Context: 32_768}}})
-			done := make(chan error, 1)
-			go func() { done <- brain.Run(ctx) }()
-			b.Cleanup(func() {
-				cancel()
-				if err := <-done; err != nil {
-					b.Error(err)
-				}
-				if err := v.Close(); err != nil {
-					b.Error(err)
-				}
-			})
+			ctx, br, me := living(b, Backend{Name: "home", Model: steps(say("ok")), Context: 32_768})
+			v := br.vault
 			woken, unsubscribe := v.Subscribe()
 			defer unsubscribe()
 			n := 0
@@ -71,4 +47,35 @@ func BenchmarkRun(b *testing.B) {
 			}
 		})
 	}
+}
+
+// living gives a brain at work on a vault of its own, until the benchmark ends, and the vault's owner.
+func living(b *testing.B, model Backend) (context.Context, *Brain, vault.Person) {
+	b.Helper()
+	ctx, cancel := context.WithCancel(b.Context())
+	v, err := vault.Open(ctx, b.TempDir(), vault.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	me, err := v.TerminalOwner(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	set, err := skills.NewSet((&toolbox{}).all()...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	brain := New(Options{Vault: v, Tools: set, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, Settings{Model: model.Name, Backends: map[string]Backend{model.Name: model}})
+	done := make(chan error, 1)
+	go func() { done <- brain.Run(ctx) }()
+	b.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.Error(err)
+		}
+		if err := v.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return ctx, brain, me
 }

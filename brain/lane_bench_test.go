@@ -3,11 +3,9 @@ package brain
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
-	"hearth/skills"
 	"hearth/vault"
 )
 
@@ -18,22 +16,6 @@ func BenchmarkPersonBehindBackground(b *testing.B) {
 	const queued, takes = 20, 2 * time.Second
 	for _, home := range []bool{true, false} {
 		b.Run(map[bool]string{true: "giving way", false: "in line"}[home], func(b *testing.B) {
-			ctx, cancel := context.WithCancel(b.Context())
-			v, err := vault.Open(ctx, b.TempDir(), vault.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			me, err := v.TerminalOwner(ctx)
-			if err != nil {
-				b.Fatal(err)
-			}
-			people := []vault.Person{}
-			for i := range queued {
-				people = append(people, vault.Person{Name: fmt.Sprint("P", i), Role: vault.Member, Identities: []vault.Identity{{Gateway: "telegram", Ext: fmt.Sprint(100 + i)}}})
-			}
-			if err := v.SyncPeople(ctx, people); err != nil {
-				b.Fatal(err)
-			}
 			asked := make(chan time.Time, 1)
 			model := atHome(script(func(ctx context.Context, req Request) (Response, error) {
 				if isWakeUp(req) {
@@ -43,22 +25,15 @@ func BenchmarkPersonBehindBackground(b *testing.B) {
 				return say("ok"), nil
 			}))
 			model.Local, model.Context = home, 32_768
-			set, err := skills.NewSet((&toolbox{}).all()...)
-			if err != nil {
+			ctx, brain, me := living(b, model)
+			v := brain.vault
+			people := []vault.Person{}
+			for i := range queued {
+				people = append(people, vault.Person{Name: fmt.Sprint("P", i), Role: vault.Member, Identities: []vault.Identity{{Gateway: "telegram", Ext: fmt.Sprint(100 + i)}}})
+			}
+			if err := v.SyncPeople(ctx, people); err != nil {
 				b.Fatal(err)
 			}
-			brain := New(Options{Vault: v, Tools: set, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, Settings{Model: "home", Backends: map[string]Backend{"home": model}})
-			done := make(chan error, 1)
-			go func() { done <- brain.Run(ctx) }()
-			b.Cleanup(func() {
-				cancel()
-				if err := <-done; err != nil {
-					b.Error(err)
-				}
-				if err := v.Close(); err != nil {
-					b.Error(err)
-				}
-			})
 			woken, unsubscribe := v.Subscribe()
 			defer unsubscribe()
 			// busy keeps 20 follow-ups open and waits until the model has one of them in hand.

@@ -76,7 +76,7 @@ func TestALogoutEndsTheSessionBeforeTheLibraryDoes(t *testing.T) {
 			client.Store(c)
 		}
 	})
-	client.Load().DangerousInternals().DispatchEvent(&events.LoggedOut{Reason: events.ConnectFailureLoggedOut})
+	client.Load().DangerousInternals().DispatchEvent(&events.LoggedOut{Reason: events.ConnectFailureLoggedOut}) //nolint:staticcheck // the library tells so only while it deletes
 	w.state(unlinked.words)
 	w.stays("it stays so", func() bool { words, _ := w.gw.State(); return words == unlinked.words })
 	if account, err := Linked(t.Context(), w.gw.opt.Path); account != "" || err != nil {
