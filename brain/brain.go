@@ -41,6 +41,7 @@ type Brain struct {
 	lanes    lanes
 	resting  resting
 	candid   candid
+	measures measures
 
 	mu     sync.Mutex
 	active map[*work]struct{}
@@ -167,6 +168,9 @@ func (b *Brain) sleep(ctx context.Context, looked time.Time) time.Duration {
 	}
 	if held {
 		wait = min(wait, b.makeRoom(ctx))
+	}
+	if at, err := b.vault.NextTask(ctx); err == nil && at.After(looked) {
+		wait = min(wait, at.Sub(b.now()))
 	}
 	return max(0, wait)
 }

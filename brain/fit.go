@@ -1,7 +1,6 @@
 package brain
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -11,45 +10,29 @@ import (
 	"hearth/vault"
 )
 
-// past lays out the history before a run, newest last, within room characters. Where it begins stays the same for many
-// runs: when it no longer fits, two fifths go at once, and its new beginning is kept in the vault.
-func (b *Brain) past(ctx context.Context, p vault.Progress, room, perResult int, keep bool) ([]Msg, error) {
-	setting := fmt.Sprintf("history:%d", p.Conversation.ID)
-	value, err := b.vault.Setting(ctx, setting)
-	if err != nil {
-		return nil, err
-	}
-	c := p.Conversation
-	if from, err := strconv.ParseInt(value, 10, 64); err == nil {
-		c.SincePos = max(c.SincePos, from)
-	}
-	history, err := b.vault.History(ctx, c, p.Run.Pos, historyEntries+1)
-	if err != nil {
-		return nil, err
-	}
+// fitPast lays out the history before a run, newest last, within room characters. Where it begins stays the same for many
+// runs: when it no longer fits, two fifths go at once. gone is how many entries did.
+func fitPast(history []vault.Entry, room, perResult int) (msgs []Msg, gone int) {
 	rendered := make([][]Msg, len(history))
 	total := 0
 	for i, e := range history {
-		if e.Run != nil {
-			rendered[i] = renderRun(*e.Run, e.Run.Run.Context, perResult)
-		} else {
-			rendered[i] = []Msg{{Role: e.Message.Role, Text: renderMessage(*e.Message)}}
-		}
+		rendered[i] = renderEntry(e, perResult)
 		total += size(rendered[i])
 	}
-	gone := 0
 	if total > room || len(history) > historyEntries {
 		for gone < len(history) && (total > room*3/5 || len(history)-gone > historyEntries*3/5) {
 			total -= size(rendered[gone])
 			gone++
 		}
 	}
-	if gone > 0 && keep {
-		if err := b.vault.Set(ctx, setting, strconv.FormatInt(history[gone-1].Pos, 10)); err != nil {
-			return nil, err
-		}
+	return slices.Concat(rendered[gone:]...), gone
+}
+
+func renderEntry(e vault.Entry, perResult int) []Msg {
+	if e.Run != nil {
+		return renderRun(*e.Run, e.Run.Run.Context, perResult)
 	}
-	return slices.Concat(rendered[gone:]...), nil
+	return []Msg{{Role: e.Message.Role, Text: renderMessage(*e.Message)}}
 }
 
 func size(msgs []Msg) int {

@@ -19,6 +19,14 @@ type Settings struct {
 	Limits        Limits
 	LimitsOf      map[string]DayLimits // people with limits of their own, by name
 	Permissions   Permissions
+	Background    Background
+}
+
+// Background is what a model is asked besides what people say: only when it has nothing else to do, and never the built-in
+// one.
+type Background struct {
+	Summaries bool // of what is soon too long to be shown
+	Facts     bool // that people told beside what they asked for
 }
 
 // OfflineName is the backend that is always there.

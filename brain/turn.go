@@ -33,6 +33,9 @@ func (t *turn) move(ctx context.Context, p *vault.Progress) (over bool, err erro
 		return false, err
 	}
 	s := t.b.settings.Load()
+	if p.Run.Task != "" {
+		return true, t.background(ctx, *p, s)
+	}
 	m := next(*p, Policy{Limits: s.Limits, Worked: p.Run.Worked + time.Since(t.began) - t.idle}) // a clock that jumps is no work
 	switch m.Kind {
 	case Finish:

@@ -17,7 +17,7 @@ type Entry struct {
 // History gives what came before a run in its conversation, oldest first: at most limit entries, the newest ones. Runs
 // that wait for an answer are part of it, runs that only queue are not.
 func (v *Vault) History(ctx context.Context, c Conversation, before int64, limit int) ([]Entry, error) {
-	runs, err := collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND pos > ? AND pos < ? AND state NOT IN ('queued','running') AND steps > 0 ORDER BY pos DESC LIMIT ? + 0`,
+	runs, err := collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND pos > ? AND pos < ? AND state NOT IN ('queued','running') AND steps > 0 AND task = '' ORDER BY pos DESC LIMIT ? + 0`,
 		c.ID, c.SincePos, before, limit)
 	if err != nil {
 		return nil, err
