@@ -12,7 +12,7 @@ import (
 
 // fitPast lays out the history before a run, newest last, within room characters. Where it begins stays the same for many
 // runs: when it no longer fits, two fifths go at once. gone is how many entries did.
-func fitPast(history []vault.Entry, room, perResult int) (msgs []Msg, gone int) {
+func fitPast(history []vault.Entry, room int, perResult clip) (msgs []Msg, gone int) {
 	rendered := make([][]Msg, len(history))
 	total := 0
 	for i, e := range history {
@@ -28,7 +28,7 @@ func fitPast(history []vault.Entry, room, perResult int) (msgs []Msg, gone int) 
 	return slices.Concat(rendered[gone:]...), gone
 }
 
-func renderEntry(e vault.Entry, perResult int) []Msg {
+func renderEntry(e vault.Entry, perResult clip) []Msg {
 	if e.Run != nil {
 		return renderRun(*e.Run, e.Run.Run.Context, perResult)
 	}
@@ -59,13 +59,13 @@ func fit(msgs []Msg, room int) []Msg {
 	for _, keep := range []int{400, leastText} {
 		cut(keep, func(m *Msg) {
 			if m.Role == "tool" {
-				m.Text = clipNote(m.Text, keep)
+				m.Text = clipResult(m.Text, keep, m.handle)
 			}
 		})
 	}
 	for keep := max(room/2, 400); keep >= leastText; keep /= 2 {
 		cut(keep, func(m *Msg) {
-			m.Text = clipNote(m.Text, keep)
+			m.Text = clipResult(m.Text, keep, m.handle)
 			for k := range m.Calls {
 				m.Calls[k].Args = clipArgs(m.Calls[k].Args, keep)
 			}
@@ -98,8 +98,17 @@ func clipArgs(args json.RawMessage, n int) json.RawMessage {
 	return out
 }
 
+// clip is how long a result may be in a prompt.
+type clip struct {
+	n      int  // bytes
+	readOn bool // the model can read on
+}
+
 // clipNote cuts a text to at most n bytes, at a rune, and says so. A text that was cut before keeps its first length.
-func clipNote(s string, n int) string {
+func clipNote(s string, n int) string { return clipResult(s, n, "") }
+
+// clipResult is clipNote for a text of which the model can read on by a handle; "" = it cannot.
+func clipResult(s string, n int, handle string) string {
 	if len(s) <= n {
 		return s
 	}
@@ -107,18 +116,25 @@ func clipNote(s string, n int) string {
 	if m := clipped.FindStringSubmatch(s); m != nil {
 		s, whole = s[:len(s)-len(m[0])], number(m[1], whole)
 	}
-	cut := max(n-len(fmt.Sprintf(clipForm, whole, whole)), 0)
+	note := func(cut int) string {
+		more := ""
+		if handle != "" {
+			more = fmt.Sprintf("; read_file %s#%d goes on", handle, cut)
+		}
+		return fmt.Sprintf(clipForm, cut, whole, more)
+	}
+	cut := max(n-len(note(whole)), 0)
 	cut = min(cut, len(s))
 	for cut > 0 && cut < len(s) && s[cut]&0xc0 == 0x80 {
 		cut--
 	}
-	return s[:cut] + fmt.Sprintf(clipForm, cut, whole)
+	return s[:cut] + note(cut)
 }
 
 // clipForm is the note under a text that was cut.
-const clipForm = "\n[cut here: this is the beginning, %d of %d characters]"
+const clipForm = "\n[cut here: this is the beginning, %d of %d characters%s]"
 
-var clipped = regexp.MustCompile(`\n\[cut here: this is the beginning, \d+ of (\d+) characters\]$`)
+var clipped = regexp.MustCompile(`\n\[cut here: this is the beginning, \d+ of (\d+) characters(?:; read_file \S+ goes on)?\]$`)
 
 func number(s string, otherwise int) int {
 	if n, err := strconv.Atoi(s); err == nil {

@@ -42,6 +42,8 @@ type Msg struct {
 	Calls  []ToolCall // assistant
 	CallID string     // tool
 	Tool   string     // tool: its name
+
+	handle string // by which the model can read on when the text is cut; "" = it cannot
 }
 
 // ToolCall is what a model wants done. Args are as the model wrote them, unchecked.

@@ -45,7 +45,7 @@ func (b *Brain) promptFor(ctx context.Context, p vault.Progress, s *Settings, ba
 	if err != nil {
 		return Request{}, err
 	}
-	top, run, past, err := b.lay(ctx, p, s, &t, room)
+	top, run, past, err := b.lay(ctx, p, s, &t, room, slices.ContainsFunc(req.Tools, func(t ToolSpec) bool { return t.Name == readFile }))
 	if err != nil {
 		return Request{}, err
 	}
@@ -81,9 +81,9 @@ func (b *Brain) fixed(p vault.Progress, s *Settings, backend Backend) Request {
 }
 
 // lay lays out a conversation within room characters: its head, its history and its run. What does not fit of the history
-// is dropped from its beginning, and t knows.
-func (b *Brain) lay(ctx context.Context, p vault.Progress, s *Settings, t *talk, room int) (top, run, past []Msg, err error) {
-	perResult := room / 6
+// is dropped from its beginning, and t knows. readOn: there is a tool with which the model reads on in a result that was cut.
+func (b *Brain) lay(ctx context.Context, p vault.Progress, s *Settings, t *talk, room int, readOn bool) (top, run, past []Msg, err error) {
+	perResult := clip{n: room / 6, readOn: readOn}
 	const passes = 3 // a new beginning brings another head, and that may drop more
 	block := p.Run.Context
 	for range passes {
@@ -232,7 +232,7 @@ func (b *Brain) open(ctx context.Context, p vault.Progress, s *Settings) (string
 
 // renderRun lays out one run, the present one or one of the past: its block and messages, then each step with its calls
 // and their results. Messages that came later stand behind the step they came after.
-func renderRun(p vault.Progress, block string, perResult int) []Msg {
+func renderRun(p vault.Progress, block string, perResult clip) []Msg {
 	var out []Msg
 	first := "[" + block + "]"
 	if block == "" {
@@ -267,7 +267,12 @@ func renderRun(p vault.Progress, block string, perResult int) []Msg {
 			}
 			callID := fmt.Sprintf("call-%d", c.ID)
 			msg.Calls = append(msg.Calls, ToolCall{ID: callID, Name: c.Tool, Args: []byte(c.Args)})
-			results = append(results, Msg{Role: "tool", CallID: callID, Tool: c.Tool, Text: clipNote(resultText(c, p.Approvals), perResult)})
+			result := Msg{Role: "tool", CallID: callID, Tool: c.Tool}
+			if perResult.readOn {
+				result.handle = handleOf(c)
+			}
+			result.Text = clipResult(resultText(c, p.Approvals), perResult.n, result.handle)
+			results = append(results, result)
 		}
 		if msg.Text == "" && len(msg.Calls) == 0 {
 			if p.Run.State != vault.Done {

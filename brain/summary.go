@@ -96,7 +96,7 @@ func (b *Brain) older(ctx context.Context, c vault.Conversation, entries []vault
 	left := int(summaryKeeps * float64(room))
 	kept := 0
 	for i := len(entries) - 1; i >= 0; i-- {
-		left -= size(renderEntry(entries[i], room/6))
+		left -= size(renderEntry(entries[i], clip{n: room / 6}))
 		if kept++; left < 0 || kept > historyEntries*2/5 || entries[i].Pos <= shownFrom {
 			return entries[:i+1]
 		}
@@ -128,7 +128,7 @@ func transcript(old vault.Summary, entries []vault.Entry, people []vault.Person,
 
 // told is one entry as a transcript has it, in at most room characters.
 func told(e vault.Entry, people []vault.Person, zone *time.Location, room int) string {
-	const perResult = 300
+	perResult := clip{n: 300}
 	var out strings.Builder
 	if e.Message != nil {
 		who := "Hearth"

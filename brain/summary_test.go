@@ -137,7 +137,8 @@ func TestAnEmptySummaryLosesNothing(t *testing.T) {
 		}
 		for empty < 50 {
 			w.say("small talk " + strings.Repeat("padding ", 100))
-			sleep(7 * time.Hour)
+			w.skew.Add(int64(7 * time.Hour)) // it rests longer after each failure
+			background()
 			if len(m.requests) > 2000 {
 				t.Fatalf("only %d empty summaries", empty)
 			}

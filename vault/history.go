@@ -99,3 +99,8 @@ func (v *Vault) Reply(ctx context.Context, run int64) (string, error) {
 func (v *Vault) Conversations(ctx context.Context, person int64) ([]int64, error) {
 	return collect(ctx, v.rdb, scanInt, `SELECT DISTINCT conversation_id FROM message WHERE person_id = ? ORDER BY 1`, person)
 }
+
+// ResultIn gives what a call returned that was made in a conversation since /new. ErrNotFound.
+func (v *Vault) ResultIn(ctx context.Context, c Conversation, call int64) (string, error) {
+	return one(ctx, v.rdb, scanString, `SELECT c.result FROM call c JOIN run r ON r.id = c.run_id WHERE c.id = ? AND r.conversation_id = ? AND (r.pos > ? OR r.pos = 0) AND c.state = 'done'`, call, c.ID, c.SincePos)
+}
