@@ -22,11 +22,10 @@ type Settings struct {
 	Background    Background
 }
 
-// Background is what a model is asked besides what people say: only when it has nothing else to do, and never the built-in
+// Background is what a model is asked besides what people say: only when nothing else is to be done, and never the built-in
 // one.
 type Background struct {
 	Summaries bool // of what is soon too long to be shown
-	Facts     bool // that people told beside what they asked for
 }
 
 // OfflineName is the backend that is always there.

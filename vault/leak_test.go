@@ -16,7 +16,7 @@ var keyed = map[string]string{
 	"Approval": "by number, for the commands of owners and the run itself", "Approvals": "for owners, who decide", "AtWork": "by gateway, to type",
 	"Brief": "of the job's person", "BudgetAnswers": "the brain's own, for figures", "Claim": "the brain's own", "ClaimMessage": "the brain's own", "DueJobs": "the scheduler's own", "ExportPerson": "of one person",
 	"ExportRun": "of one run, for owners", "Heads": "the outbox' own", "History": "of one conversation", "Job": "by number; who asks is compared", "Jobs": "of one person", "LastQuestion": "of one chat",
-	"Lines": "the outbox' own", "Memories": "of one person", "Notice": "of the household", "OpenRuns": "of one conversation", "PartUnder": "of one chat",
+	"Lines": "the outbox' own", "Memories": "of one person", "Notice": "of the household", "OpenJobs": "of one conversation", "OpenQuestions": "of one conversation", "OpenRuns": "of one conversation", "PartUnder": "of one chat",
 	"Parts": "for the owner of the machine", "PartsOf": "of one run", "Progress": "of one run", "ResumeRun": "writes", "Rules": "for owners",
 	"Runs": "of one person", "StandingOf": "of one message's sender",
 	"Unsettled": "the outbox' own", "AddJob": "writes",

@@ -33,7 +33,7 @@ const (
 type Run struct {
 	ID, Conversation, Person               int64
 	Trigger                                string // message, job or system
-	Task                                   string // TaskSummary or TaskFacts: background work; "" = a run that answers
+	Task                                   string // TaskSummary: background work; "" = a run that answers
 	To                                     Address
 	Sender                                 string
 	Job                                    int64

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// Background work is a run like any other, so that a crash loses none of it and its cost is booked, with a task. It says
-// nothing, is no part of the talk, and begins only when nothing else is being worked on and nobody's message waits.
-const (
-	TaskSummary = "summary" // shorten the older part of a conversation
-	TaskFacts   = "facts"   // keep the lasting facts of what was said
-)
+// TaskSummary sums up the older part of a conversation. Background work is a run like any other, so that a crash loses none
+// of it and its cost is booked, with a task. It says nothing, is no part of the talk, and begins only when nothing else is
+// being worked on and nobody's message waits.
+const TaskSummary = "summary"
 
 // A task that failed rests before the next of its kind and conversation: longer each time.
 const (
@@ -145,8 +144,10 @@ const maxStanding = 400
 // Standing gives what stands in every prompt of a scope: the standing rules and what is pinned, oldest first.
 func (v *Vault) Standing(ctx context.Context, in Scope) ([]Memory, error) {
 	where, args := in.where()
-	return collect(ctx, v.rdb, scanMemory, `SELECT * FROM (SELECT `+prefixed(memoryColumns)+` FROM memory m WHERE m.id IN (SELECT id FROM memory WHERE pinned UNION SELECT id FROM memory WHERE kind = 'rule')
-		AND m.superseded_by IS NULL AND `+where+` ORDER BY m.id DESC LIMIT ?) ORDER BY 1`, append(args, maxStanding)...)
+	found, err := collect(ctx, v.rdb, scanMemory, `SELECT `+prefixed(memoryColumns)+` FROM memory m WHERE m.id IN (SELECT id FROM memory WHERE pinned UNION SELECT id FROM memory WHERE kind = 'rule')
+		AND m.superseded_by IS NULL AND `+where+` ORDER BY m.id DESC LIMIT ?`, append(args, maxStanding)...)
+	slices.Reverse(found)
+	return found, err
 }
 
 // OpenJobs gives the open jobs that a conversation may be told of, the next one first: in private those of its person, in

@@ -105,7 +105,7 @@ CREATE TABLE run (
   conversation_id INTEGER NOT NULL REFERENCES conversation(id),
   person_id INTEGER REFERENCES person(id),
   trigger   TEXT NOT NULL CHECK (trigger IN ('message','job','system')),
-  task      TEXT NOT NULL DEFAULT '',          -- summary or facts: background work that says nothing and is no part of the talk
+  task      TEXT NOT NULL DEFAULT '',          -- summary: background work that says nothing and is no part of the talk
   key       TEXT UNIQUE,                       -- job:7@DUE: a job fires once for a due instant
   gateway   TEXT NOT NULL, account TEXT NOT NULL, chat TEXT NOT NULL, thread TEXT NOT NULL,  -- where the answer goes
   sender    TEXT NOT NULL DEFAULT '',
