@@ -78,7 +78,7 @@ func (c *cramped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			path, _, _ := strings.Cut(rest, " ")
 			a = reply{calls: []string{"read_file", `{"path":"` + path + `"}`}}
 		}
-	case last.Role == "tool" && strings.HasPrefix(last.Content, "[characters "):
+	case last.Role == "tool" && strings.Contains(last.Content, "; read_file result-"):
 		c.readOn++
 	}
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -59,13 +59,13 @@ func fit(msgs []Msg, room int) []Msg {
 	for _, keep := range []int{400, leastText} {
 		cut(keep, func(m *Msg) {
 			if m.Role == "tool" {
-				m.Text = clipResult(m.Text, keep, m.handle)
+				m.Text = clipResult(m.Text, keep, m.rest)
 			}
 		})
 	}
 	for keep := max(room/2, 400); keep >= leastText; keep /= 2 {
 		cut(keep, func(m *Msg) {
-			m.Text = clipResult(m.Text, keep, m.handle)
+			m.Text = clipResult(m.Text, keep, m.rest)
 			for k := range m.Calls {
 				m.Calls[k].Args = clipArgs(m.Calls[k].Args, keep)
 			}
@@ -105,10 +105,16 @@ type clip struct {
 }
 
 // clipNote cuts a text to at most n bytes, at a rune, and says so. A text that was cut before keeps its first length.
-func clipNote(s string, n int) string { return clipResult(s, n, "") }
+func clipNote(s string, n int) string { return clipResult(s, n, onward{}) }
 
-// clipResult is clipNote for a text of which the model can read on by a handle; "" = it cannot.
-func clipResult(s string, n int, handle string) string {
+// onward is where the model reads on when a text is cut; the zero value when it cannot.
+type onward struct {
+	path string
+	from int // where the text begins in what stands under the path
+}
+
+// clipResult is clipNote for a text that can be read on.
+func clipResult(s string, n int, more onward) string {
 	if len(s) <= n {
 		return s
 	}
@@ -117,11 +123,11 @@ func clipResult(s string, n int, handle string) string {
 		s, whole = s[:len(s)-len(m[0])], number(m[1], whole)
 	}
 	note := func(cut int) string {
-		more := ""
-		if handle != "" {
-			more = fmt.Sprintf("; read_file %s#%d goes on", handle, cut)
+		words := ""
+		if more.path != "" {
+			words = fmt.Sprintf("; read_file %s#%d goes on", more.path, more.from+cut)
 		}
-		return fmt.Sprintf(clipForm, cut, whole, more)
+		return fmt.Sprintf(clipForm, cut, whole, words)
 	}
 	cut := max(n-len(note(whole)), 0)
 	cut = min(cut, len(s))

@@ -43,7 +43,7 @@ type Msg struct {
 	CallID string     // tool
 	Tool   string     // tool: its name
 
-	handle string // by which the model can read on when the text is cut; "" = it cannot
+	rest onward // where the model reads on when the text is cut
 }
 
 // ToolCall is what a model wants done. Args are as the model wrote them, unchecked.

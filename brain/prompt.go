@@ -269,9 +269,9 @@ func renderRun(p vault.Progress, block string, perResult clip) []Msg {
 			msg.Calls = append(msg.Calls, ToolCall{ID: callID, Name: c.Tool, Args: []byte(c.Args)})
 			result := Msg{Role: "tool", CallID: callID, Tool: c.Tool}
 			if perResult.readOn {
-				result.handle = handleOf(c)
+				result.rest = restOf(c)
 			}
-			result.Text = clipResult(resultText(c, p.Approvals), perResult.n, result.handle)
+			result.Text = clipResult(resultText(c, p.Approvals), perResult.n, result.rest)
 			results = append(results, result)
 		}
 		if msg.Text == "" && len(msg.Calls) == 0 {
