@@ -21,12 +21,20 @@ func (t *turn) background(ctx context.Context, p vault.Progress, s *Settings) er
 		return err
 	}
 	backend := s.Backends[inUse]
+	_, shut, err := t.b.shutNote(ctx, backend)
+	if err != nil {
+		return err
+	}
 	var done vault.TaskDone
 	switch {
 	case work == nil:
 		done.Failed = fmt.Sprintf("there is no background work called %q", p.Run.Task)
+	case !s.Background:
+		done.Failed = "background work is switched off"
 	case backend.Model == nil, backend.Offline:
 		done.Failed = "no model that could do it is in use"
+	case shut:
+		done.Failed = "the model that is in use refuses to answer"
 	default:
 		if backend.Window != nil {
 			backend.Context = backend.Window(ctx)
@@ -38,14 +46,22 @@ func (t *turn) background(ctx context.Context, p vault.Progress, s *Settings) er
 	switch {
 	case context.Cause(ctx) != nil:
 		return errors.Join(context.Cause(ctx), t.unkept(ctx, done))
-	case errors.Is(err, errYielded):
+	case errors.Is(err, errYielded) && backend.free():
+		t.log.Info("background work gives way to a person")
 		return t.b.vault.Yield(ctx, p.Run.ID, t.idle)
+	case errors.Is(err, errYielded): // each time is paid for, so it rests longer each time
+		done = vault.TaskDone{Failed: "a person was served first"}
 	case errors.As(err, &over):
 		done = vault.TaskDone{Failed: "there is no money left for it: " + over.Limit}
 	case errors.As(err, &fault) && fault.Kind == Transient && p.Run.Retries < taskRetries:
 		t.log.Debug("background work is put off", "task", p.Run.Task, "error", err)
 		return t.b.vault.Requeue(ctx, p.Run.ID, t.b.now().Add(max(fault.After, taskAgain)), true)
 	case errors.As(err, &fault):
+		if fault.Shut {
+			if err := errors.Join(t.shuts(ctx, backend, fault), t.tellShut(ctx, p, s, true)); err != nil {
+				return err
+			}
+		}
 		done = vault.TaskDone{Failed: "no answer from a model: " + shorten(fault.Error(), 200)}
 	case err != nil:
 		return err

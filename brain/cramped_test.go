@@ -127,7 +127,7 @@ func TestLOOP17InACrampedContext(t *testing.T) {
 		h := newHouse(t, brain.Settings{
 			Backends:   map[string]brain.Backend{"home": {Name: "home", Model: model, Context: 4096, MaxTokens: 1024, Price: &brain.Price{}}},
 			Model:      "home",
-			Background: brain.Background{Summaries: true},
+			Background: true,
 		}, tools)
 		unanswered := 0
 		for i := range *tortureMessages {
@@ -141,7 +141,7 @@ func TestLOOP17InACrampedContext(t *testing.T) {
 			<-time.After(time.Minute)
 		}
 		t.Logf("%d requests, the longest of %d tokens, %d summaries, %d read on", c.asked, c.worst, c.summaries, c.readOn)
-		if unanswered > 0 || c.refused > 1 || c.summaries < 3 || c.readOn < 3 || page == 0 {
+		if unanswered > 0 || c.refused > 0 || c.summaries < 3 || c.readOn < 3 || page == 0 {
 			t.Errorf("%d of %d are not answered, %d requests are refused, %d summaries, %d read on", unanswered, *tortureMessages, c.refused, c.summaries, c.readOn)
 		}
 	})

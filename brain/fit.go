@@ -38,9 +38,9 @@ func renderEntry(e vault.Entry, perResult clip) []Msg {
 func size(msgs []Msg) int {
 	n := 0
 	for _, m := range msgs {
-		n += len(m.Text) + 16
+		n += weigh(m.Text) + 16
 		for _, c := range m.Calls {
-			n += len(c.Name) + len(c.Args) + 24
+			n += len(c.Name) + weigh(c.Args) + 24
 		}
 	}
 	return n

@@ -46,16 +46,12 @@ func (h *opening) read(value string) (ok bool) {
 func headSetting(conversation int64) string { return fmt.Sprintf("head:%d", conversation) }
 
 func (b *Brain) talk(ctx context.Context, p vault.Progress) (t talk, err error) {
-	if t.kept, err = b.vault.Setting(ctx, headSetting(p.Conversation.ID)); err != nil {
+	o, err := b.vault.Opening(ctx, vault.ScopeOf(p.Conversation, p.Person.ID), p.Conversation.SincePos, headSetting(p.Conversation.ID))
+	if err != nil {
 		return t, err
 	}
+	t.kept, t.summary, t.standing = o.Head, o.Summary, o.Standing
 	t.head.read(t.kept)
-	if t.standing, err = b.vault.Standing(ctx, vault.ScopeOf(p.Conversation, p.Person.ID)); err != nil {
-		return t, err
-	}
-	if t.summary, err = b.vault.Summary(ctx, p.Conversation); err != nil {
-		return t, err
-	}
 	if t.summary.ID != t.head.Summary { // a new one, or what it told is forgotten
 		t.head.Summary = t.summary.ID
 		t.begin(max(t.head.From, t.summary.To))
@@ -93,7 +89,7 @@ func (b *Brain) keep(ctx context.Context, conversation int64, t *talk, model str
 		if tell {
 			b.log.Warn("standing rules and pins do not fit the prompt", "conversation", conversation, "model", model, "left out", t.missed)
 			words := fmt.Sprintf("%d of the standing rules and pinned facts do not fit into what the model %q can read at once, so the oldest are not shown to it. "+
-				"Rules that ask before a tool is used hold all the same. Unpin or forget some, or give it a larger context.", t.missed, model)
+				"What the settings allow and forbid holds all the same. Unpin or forget some, or give it a larger context.", t.missed, model)
 			if err := b.vault.TellLater(ctx, "", words); err != nil {
 				return err
 			}

@@ -5,8 +5,23 @@ import "sync"
 // A token is taken for three characters: less than most text needs, so that the estimate errs on the safe side.
 const charsPerToken = 3
 
-// measures knows of each backend how many characters it has made a token of at worst. Digits, code and many scripts need
-// more tokens than prose; the usage that a server reports tells.
+// weigh is how many characters a text counts as: many tokenizers make a token of each digit, and of most marks.
+func weigh[T ~string | ~[]byte](s T) int {
+	n := len(s)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			n += charsPerToken - 1
+		case c == ' ' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80:
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// measures knows of each backend how many characters it has made a token of at worst: many scripts need more
+// than three, and the usage that a server reports tells.
 type measures struct {
 	mu    sync.Mutex
 	least map[string]float64

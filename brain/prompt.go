@@ -146,9 +146,9 @@ func system(persona string, lean bool) string {
 }
 
 func fixedSize(req Request) int {
-	n := len(req.System)
+	n := weigh(req.System)
 	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.About) + len(t.Schema) + 40
+		n += len(t.Name) + weigh(t.About) + weigh(t.Schema) + 40
 	}
 	return n
 }

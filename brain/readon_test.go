@@ -16,7 +16,7 @@ import (
 // before /new, does not exist.
 func TestLOOP17AResultIsReadOn(t *testing.T) {
 	inBubble(t, func(w *world) {
-		whole := "begins " + strings.Repeat("é lorem ", 2000) + " ends"
+		whole := "begins " + strings.Repeat("é lorem ", 1500) + " ends"
 		path := ""
 		files := 0
 		w.tools.extra = []skills.Tool{

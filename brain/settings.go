@@ -19,13 +19,7 @@ type Settings struct {
 	Limits        Limits
 	LimitsOf      map[string]DayLimits // people with limits of their own, by name
 	Permissions   Permissions
-	Background    Background
-}
-
-// Background is what a model is asked besides what people say: only when nothing else is to be done, and never the built-in
-// one.
-type Background struct {
-	Summaries bool // of what is soon too long to be shown
+	Background    bool // a model in use is asked in the background too: when nobody waits, and never the built-in one
 }
 
 // OfflineName is the backend that is always there.

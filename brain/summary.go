@@ -27,7 +27,7 @@ const (
 // shortenSoon asks for a summary when the history will soon be too long for the room it has, or when something of it is
 // shown no more and stands in no summary.
 func (b *Brain) shortenSoon(ctx context.Context, p vault.Progress, s *Settings, backend Backend, t *talk, shown, room int) error {
-	if !s.Background.Summaries || backend.Offline {
+	if !s.Background || backend.Offline {
 		return nil
 	}
 	full := float64(shown) > summariseAt*float64(room) || float64(len(t.entries)) > summariseAt*historyEntries
@@ -54,11 +54,14 @@ func (t *turn) summarise(ctx context.Context, p vault.Progress, s *Settings, bac
 	room := t.b.measures.budget(backend, fixedSize(req), 0)
 	talkRoom := t.b.measures.budget(backend, fixedSize(t.b.fixed(p, s, backend)), 0)
 	if entries = t.b.older(ctx, c, entries, talkRoom); len(entries) == 0 {
-		return done, nil // nothing is old enough, or it is forgotten
+		return done, nil // nothing is old enough
 	}
 	people, err := t.b.vault.People(ctx)
 	if err != nil {
 		return done, err
+	}
+	if !slices.ContainsFunc(entries, func(e vault.Entry) bool { return told(e, people, s.Zone, leastText) != "" }) {
+		return done, nil // all of it is forgotten
 	}
 	most := min(max(room/summaryShare, summaryLeast), summaryMost)
 	upTo := 0
@@ -107,7 +110,8 @@ func (b *Brain) older(ctx context.Context, c vault.Conversation, entries []vault
 func ended(s vault.RunState) bool { return s == vault.Done || s == vault.Failed || s == vault.Stopped }
 
 // transcript writes down what is to be summed up, oldest first, as far as it fits into room characters; upTo is how many
-// entries that are, one at least.
+// entries that are, one at least. Lines of which something was forgotten are left out: what stands around the gap might tell
+// what stood in it.
 func transcript(old vault.Summary, entries []vault.Entry, people []vault.Person, zone *time.Location, room, most int) (words string, upTo int) {
 	var out strings.Builder
 	if old.Text != "" {
@@ -131,6 +135,9 @@ func told(e vault.Entry, people []vault.Person, zone *time.Location, room int) s
 	perResult := clip{n: 300}
 	var out strings.Builder
 	if e.Message != nil {
+		if vault.Blanked(e.Message.Text + e.Message.Quoted) {
+			return ""
+		}
 		who := "Hearth"
 		if e.Message.Role == "user" {
 			who = speaker(people, *e.Message)
@@ -139,12 +146,16 @@ func told(e vault.Entry, people []vault.Person, zone *time.Location, room int) s
 		return clipNote(out.String(), room)
 	}
 	p := *e.Run
+	msgs := slices.DeleteFunc(renderRun(p, "", perResult), func(m Msg) bool { return vault.Blanked(m.Text) })
+	if len(msgs) == 0 {
+		return ""
+	}
 	fmt.Fprintf(&out, "(%s)\n", when.Format(p.Run.Queued.In(zone).Truncate(time.Minute)))
 	who := "The program"
 	if len(p.Messages) > 0 {
 		who = speaker(people, p.Messages[0])
 	}
-	for _, m := range renderRun(p, "", perResult) {
+	for _, m := range msgs {
 		switch m.Role {
 		case "user":
 			if m.Text != "[]" {

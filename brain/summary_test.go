@@ -46,7 +46,7 @@ func TestTheOlderPartIsSummedUpBeforeItIsDropped(t *testing.T) {
 			return say(fmt.Sprintf("SUMMARY %d of the talk.", made)), nil
 		}, steps(want("look", `{"text":"x"}`), say("The answer is "+strings.Repeat("so ", 40)))))
 		w.use(m)
-		w.settings.Background.Summaries = true
+		w.settings.Background = true
 		w.remember(w.me, w.private(w.me), "Never write to my boss without asking", true, "")
 		w.start()
 		const turns = 120
@@ -54,6 +54,7 @@ func TestTheOlderPartIsSummedUpBeforeItIsDropped(t *testing.T) {
 			w.say(fmt.Sprintf("message %d: %s", i, strings.Repeat("words ", 30)))
 			sleep(time.Hour)
 		}
+		w.say("and now?") // a summary may have been made after the last one
 		talk, summaries := split(m)
 		breaks := 0
 		total, shared := 0, 0
@@ -117,7 +118,7 @@ func TestAnEmptySummaryLosesNothing(t *testing.T) {
 			return say("ok " + strings.Repeat("so ", 200)), nil
 		}))
 		w.use(m)
-		w.settings.Background.Summaries = true
+		w.settings.Background = true
 		w.start()
 		c := w.private(w.me)
 		const each = 50
@@ -256,7 +257,7 @@ func TestBackgroundWorkWaitsAndOutlivesTheProgram(t *testing.T) {
 			return say("All of it."), nil
 		}, slow(10*time.Second, steps(say("so "+strings.Repeat("so ", 300))))))
 		w.use(m)
-		w.settings.Background.Summaries = true
+		w.settings.Background = true
 		w.start()
 		c := w.private(w.me)
 		for i := range 40 {
@@ -289,7 +290,7 @@ func TestTheBuiltInModelIsAskedForNoSummary(t *testing.T) {
 		home := w.settings.Backends["home"]
 		home.Offline = true
 		w.settings.Backends["home"] = home
-		w.settings.Background.Summaries = true
+		w.settings.Background = true
 		w.start()
 		for range 40 {
 			w.say("small talk " + strings.Repeat("padding ", 100))
@@ -306,7 +307,7 @@ func TestNewEndsTheSummary(t *testing.T) {
 	inBubble(t, func(w *world) {
 		m := record(summariser(func(Request) (Response, error) { return say("OLDTALK."), nil }, steps(say("so "+strings.Repeat("so ", 300)))))
 		w.use(m)
-		w.settings.Background.Summaries = true
+		w.settings.Background = true
 		w.start()
 		for range 20 {
 			w.say("small talk " + strings.Repeat("padding ", 100))

@@ -113,7 +113,7 @@ func TestOffMeansOffWhateverYAMLThinks(t *testing.T) {
 		c := load(t, fmt.Sprintf(`
 vault: {snapshots: %[1]s}
 gateways: {burst: %[1]s, telegram: {groups: %[1]s}, whatsapp: {mode: %[1]s}, web: {listen: %[1]s}}
-brain: {cloud_fallback: %[1]s, models: {home: {provider: ollama, model: x, tools: %[1]s, think: %[1]s}}}
+brain: {cloud_fallback: %[1]s, background: %[1]s, models: {home: {provider: ollama, model: x, tools: %[1]s, think: %[1]s}}}
 skills: {permissions: {run_command: %[1]s}, web: {search_url: %[1]s}}
 scheduler: {quiet_hours: %[1]s}
 `, off))

@@ -3,8 +3,6 @@ package vault
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 )
 
@@ -59,9 +57,9 @@ func (v *Vault) taskOpen(ctx context.Context, q querier, conversation int64, tas
 	return n != 0, err
 }
 
-// NextTask is when queued background work may begin at the earliest; zero when there is none.
-func (v *Vault) NextTask(ctx context.Context) (at time.Time, err error) {
-	return one(ctx, v.rdb, func(s scanner) (at time.Time, err error) { err = s.Scan(instant{&at}); return at, err }, `SELECT min(ready_at) FROM run WHERE state = 'queued' AND task != ''`)
+// Unended lists the runs that have not ended, background work too, oldest first.
+func (v *Vault) Unended(ctx context.Context) ([]Run, error) {
+	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE state IN ('queued','running','waiting') ORDER BY +id`)
 }
 
 // TaskDone is what background work commits: what the model was paid, if it was asked, and what came of it.
@@ -98,68 +96,4 @@ func (v *Vault) EndTask(ctx context.Context, run int64, d TaskDone) error {
 		}
 		return t.endRun(r, end)
 	})
-}
-
-// Summary is what a model made of the older part of a conversation.
-type Summary struct {
-	ID           int64
-	Conversation int64
-	From, To     int64 // positions in the history, both included; what an earlier summary told is in the text too
-	Text, Model  string
-	Created      time.Time
-}
-
-const summaryColumns = `id, conversation_id, from_pos, to_pos, text, model, created`
-
-func scanSummary(s scanner) (sum Summary, err error) {
-	err = s.Scan(&sum.ID, &sum.Conversation, &sum.From, &sum.To, &sum.Text, &sum.Model, instant{&sum.Created})
-	return sum, err
-}
-
-// Summary gives the one of a conversation that reaches furthest; what was said before /new is in none. The zero value when
-// there is none.
-func (v *Vault) Summary(ctx context.Context, c Conversation) (Summary, error) {
-	sum, err := one(ctx, v.rdb, scanSummary, `SELECT `+summaryColumns+` FROM summary WHERE conversation_id = ? AND to_pos > ? ORDER BY to_pos DESC, id DESC LIMIT 1`, c.ID, c.SincePos)
-	if errors.Is(err, ErrNotFound) {
-		err = nil
-	}
-	return sum, err
-}
-
-func (t *Tx) addSummary(s Summary) error {
-	if _, err := t.exec(`INSERT INTO summary(conversation_id, from_pos, to_pos, text, model, created) VALUES(?,?,?,?,?,?)`, s.Conversation, s.From, s.To, s.Text, s.Model, t.now.UnixMilli()); err != nil {
-		return fmt.Errorf("store summary: %w", err)
-	}
-	return nil
-}
-
-// Note stores a setting that may be made again: it is not flushed. "" removes it.
-func (v *Vault) Note(ctx context.Context, name, value string) error {
-	return v.write(ctx, "note", relaxed, func(t *Tx) error { return t.Set(name, value) })
-}
-
-// maxStanding is more than any prompt takes.
-const maxStanding = 400
-
-// Standing gives what stands in every prompt of a scope: the standing rules and what is pinned, oldest first.
-func (v *Vault) Standing(ctx context.Context, in Scope) ([]Memory, error) {
-	where, args := in.where()
-	found, err := collect(ctx, v.rdb, scanMemory, `SELECT `+prefixed(memoryColumns)+` FROM memory m WHERE m.id IN (SELECT id FROM memory WHERE pinned UNION SELECT id FROM memory WHERE kind = 'rule')
-		AND m.superseded_by IS NULL AND `+where+` ORDER BY m.id DESC LIMIT ?`, append(args, maxStanding)...)
-	slices.Reverse(found)
-	return found, err
-}
-
-// OpenJobs gives the open jobs that a conversation may be told of, the next one first: in private those of its person, in
-// a group its own.
-func (v *Vault) OpenJobs(ctx context.Context, c Conversation, limit int) ([]Job, error) {
-	if c.Kind == Group {
-		return collect(ctx, v.rdb, scanJob, `SELECT `+jobColumns+` FROM job WHERE conversation_id = ? AND state IN ('waiting','firing','paused') ORDER BY next IS NULL, next, id LIMIT ?`, c.ID, limit)
-	}
-	return v.Jobs(ctx, c.Person, true, limit)
-}
-
-// OpenQuestions gives the questions that runs of a conversation wait for, oldest first.
-func (v *Vault) OpenQuestions(ctx context.Context, conversation int64, limit int) ([]Approval, error) {
-	return collect(ctx, v.rdb, scanApproval, `SELECT `+approvalColumns+` FROM approval WHERE state = 'open' AND run_id IN (SELECT id FROM run WHERE conversation_id = ? AND state IN ('waiting','running','queued')) ORDER BY id LIMIT ?`, conversation, limit)
 }

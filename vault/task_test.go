@@ -15,6 +15,18 @@ func (h *home) task(c Conversation) Progress {
 	return got
 }
 
+// nextTask is when background work may begin.
+func (h *home) nextTask() time.Time {
+	h.t.Helper()
+	for _, r := range must(h.Unended(h.t.Context()))(h.t) {
+		if r.Task != "" && r.State == Queued {
+			return r.Ready
+		}
+	}
+	h.t.Fatal("no background work waits")
+	return time.Time{}
+}
+
 func (h *home) nothingToDo() {
 	h.t.Helper()
 	if _, err := h.Claim(h.t.Context()); !errors.Is(err, ErrIdle) {
@@ -27,7 +39,7 @@ func TestATaskBeginsOnlyWhenNobodyWaits(t *testing.T) {
 	c := h.talk(h.ann, "one", "1").Conversation
 	check(t, h.QueueTask(t.Context(), c.ID, TaskSummary, time.Minute))
 	h.nothingToDo() // not yet
-	equal(t, "next", must(h.NextTask(t.Context()))(t), h.clock.now().Add(time.Minute))
+	equal(t, "next", h.nextTask(), h.clock.now().Add(time.Minute))
 	h.clock.add(time.Minute)
 	other := h.claimed(h.bob, "two")
 	h.nothingToDo() // somebody else's run is at work
@@ -92,13 +104,13 @@ func TestATaskThatFailsRestsLongerEachTime(t *testing.T) {
 		equal(t, "summaries", must(h.Summary(t.Context(), c))(t).ID, int64(0))
 		check(t, h.QueueTask(t.Context(), c.ID, TaskSummary, 0))
 		equal(t, "open tasks", h.count(`SELECT count(*) FROM run WHERE task != '' AND state = 'queued'`), 1)
-		equal(t, "it rests", must(h.NextTask(t.Context()))(t).Sub(h.clock.now()), rest)
+		equal(t, "it rests", h.nextTask().Sub(h.clock.now()), rest)
 		h.clock.add(rest)
 	}
 	got := h.task(c)
 	check(t, h.EndTask(t.Context(), got.Run.ID, TaskDone{}))
 	check(t, h.QueueTask(t.Context(), c.ID, TaskSummary, 0))
-	equal(t, "after a good one", must(h.NextTask(t.Context()))(t), h.clock.now())
+	equal(t, "after a good one", h.nextTask(), h.clock.now())
 }
 
 func TestStandingIsRulesAndPinsOfAScope(t *testing.T) {
@@ -112,10 +124,57 @@ func TestStandingIsRulesAndPinsOfAScope(t *testing.T) {
 	_, _, err = h.Remember(t.Context(), Memory{Kind: "rule", Text: "bob's rule", Source: "command"}, bobs)
 	check(t, err)
 	var texts []string
-	for _, m := range must(h.Standing(t.Context(), mine))(t) {
+	for _, m := range must(h.Opening(t.Context(), mine, 0, "head:1"))(t).Standing {
 		texts = append(texts, m.Text)
 	}
 	if len(texts) != 2 || texts[0] != "the pin" || texts[1] != "the rule" {
 		t.Errorf("standing: %q", texts)
+	}
+}
+
+// A summary may tell a fact in other words: it goes with the fact, from every talk of the person, and so does one that is
+// being made at that moment, whose end is refused. Another's summaries stay.
+func TestForgettingTakesSummariesAlong(t *testing.T) {
+	for _, place := range []string{"private", "group", "household"} {
+		t.Run(place, func(t *testing.T) {
+			h := newHome(t)
+			mine := h.talk(h.ann, "Ann is allergic to hazelnuts", "ok").Conversation
+			bobs := h.talk(h.bob, "hello", "ok").Conversation
+			must(h.Accept(t.Context(), h.saysIn("-1", h.ann, "in the group"), h.ann, 0))(t)
+			got := h.claim()
+			group := got.Conversation
+			check(t, h.EndRun(t.Context(), got.Run.ID, Ending{State: Done, Reply: "ok"}))
+			scope := ScopeOf(mine, h.ann.ID)
+			if place == "group" {
+				scope = ScopeOf(group, h.ann.ID)
+			}
+			m := h.remember(scope, "Ann is allergic to hazelnuts")
+			if place == "household" {
+				h.do(func(tx *Tx) error {
+					_, err := tx.exec(`UPDATE memory SET scope = 'household' WHERE id = ?`, m.ID)
+					return err
+				})
+			}
+			for _, c := range []Conversation{mine, bobs, group} {
+				got := h.task(c)
+				check(t, h.EndTask(t.Context(), got.Run.ID, TaskDone{Summary: &Summary{Conversation: c.ID, From: 1, To: 2, Text: "SUMMARY: Ann cannot eat those nuts.", Model: "m"}}))
+			}
+			during := h.task(mine)
+			must(h.Forget(t.Context(), scope, m.ID))(t)
+			for _, c := range []Conversation{mine, group} {
+				equal(t, "a summary of "+string(c.Kind), must(h.Summary(t.Context(), c))(t).Text, "")
+			}
+			kept := "SUMMARY: Ann cannot eat those nuts."
+			if place == "household" {
+				kept = ""
+			}
+			equal(t, "Bob's summary", must(h.Summary(t.Context(), bobs))(t).Text, kept)
+			late := &Summary{Conversation: mine.ID, From: 1, To: 2, Text: "SUMMARY: Ann cannot eat those nuts.", Model: "m"}
+			if err := h.EndTask(t.Context(), during.Run.ID, TaskDone{Summary: late}); !errors.Is(err, ErrNotRunning) {
+				t.Errorf("what has read the fact ends with %v", err)
+			}
+			equal(t, "a summary after that", must(h.Summary(t.Context(), mine))(t).Text, "")
+			equal(t, "the next one", h.task(mine).Run.Task, TaskSummary)
+		})
 	}
 }
