@@ -119,10 +119,10 @@ scheduler: {quiet_hours: %[1]s}
 `, off))
 		home := c.Brain.Models["home"]
 		got := []any{
-			c.Vault.Snapshots, c.Gateways.Burst, c.Gateways.Telegram.Groups, c.Gateways.WhatsApp.Mode, c.Gateways.Web.Listen, c.Brain.CloudFallback,
+			c.Vault.Snapshots, c.Gateways.Burst, c.Gateways.Telegram.Groups, c.Gateways.WhatsApp.Mode, c.Gateways.Web.Listen, c.Brain.CloudFallback, c.Brain.Background,
 			home.Tools, home.Think, c.Skills.Permissions["run_command"], c.Skills.Web.SearchURL.Reveal(), c.Scheduler.QuietHours.Off(),
 		}
-		want := []any{"off", time.Duration(0), "off", "off", "", "never", "off", false, "off", "", true}
+		want := []any{"off", time.Duration(0), "off", "off", "", "never", false, "off", false, "off", "", true}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", off, diff)
 		}
