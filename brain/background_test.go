@@ -3,7 +3,10 @@ package brain
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,8 +34,8 @@ func long() script { return steps(say("so " + strings.Repeat("so ", 300))) }
 
 // thought is a summariser that takes its time, unless it is cut off.
 type thought struct {
-	busy       bool
-	calls, cut int
+	busy       atomic.Bool
+	calls, cut atomic.Int32
 }
 
 func (th *thought) script(takes time.Duration) script {
@@ -40,14 +43,14 @@ func (th *thought) script(takes time.Duration) script {
 		if req.System != strings.TrimSpace(summaryInstructions) {
 			return long()(ctx, req)
 		}
-		th.calls++
-		th.busy = true
-		defer func() { th.busy = false }()
+		th.calls.Add(1)
+		th.busy.Store(true)
+		defer th.busy.Store(false)
 		select {
 		case <-time.After(takes):
 			return say("All of it."), nil
 		case <-ctx.Done():
-			th.cut++
+			th.cut.Add(1)
 			return Response{}, context.Cause(ctx)
 		}
 	}
@@ -67,15 +70,15 @@ func TestBackgroundWorkGivesWayToAPerson(t *testing.T) {
 				w.settings.Background = true
 				w.settings.Limits.Day.USD = 1000
 				w.start()
-				w.chatter(func() bool { return th.busy })
+				w.chatter(func() bool { return th.busy.Load() })
 				began := time.Now()
 				run := w.say("are you there?")
 				sleep(time.Second)
-				if took := time.Since(began); w.state(run) != vault.Done || th.cut != 1 || took > 2*time.Second {
-					t.Fatalf("after %v the run is %s, and %d of %d summaries were cut off", took, w.state(run), th.cut, th.calls)
+				if took := time.Since(began); w.state(run) != vault.Done || th.cut.Load() != 1 || took > 2*time.Second {
+					t.Fatalf("after %v the run is %s, and %d of %d summaries were cut off", took, w.state(run), th.cut.Load(), th.calls.Load())
 				}
 				sleep(3 * time.Minute)
-				again := th.calls
+				again := th.calls.Load()
 				sleep(longestSleep)
 				switch {
 				case b.free() && again != 2:
@@ -117,23 +120,23 @@ func (w *world) sameBill() {
 // What background work is paid stands in the ledger as all else does: the sum is the bill.
 func TestBackgroundWorkIsBooked(t *testing.T) {
 	inBubble(t, func(w *world) {
-		made, summaries := 0, 0
+		var made, summaries atomic.Int32
 		count := func(m script) script {
-			return func(ctx context.Context, req Request) (Response, error) { made++; return m(ctx, req) }
+			return func(ctx context.Context, req Request) (Response, error) { made.Add(1); return m(ctx, req) }
 		}
 		w.backends(Backend{Name: "home", Price: cents, Model: count(summariser(func(Request) (Response, error) {
-			summaries++
+			summaries.Add(1)
 			return say("All of it."), nil
 		}, long()))})
 		w.settings.Background = true
 		w.settings.Limits.Day.USD = 1000
 		w.start()
-		w.chatter(func() bool { return summaries > 2 })
+		w.chatter(func() bool { return summaries.Load() > 2 })
 		spent, err := w.vault.Spent(w.t.Context(), time.Time{})
 		w.must(err)
-		want := float64(made) * 0.01
-		if summaries < 3 || math.Abs(spent-want) > 1e-9 {
-			t.Errorf("%d requests, %d of them for summaries, cost $%v, and $%v are booked", made, summaries, want, spent)
+		want := float64(made.Load()) * 0.01
+		if summaries.Load() < 3 || math.Abs(spent-want) > 1e-9 {
+			t.Errorf("%d requests, %d of them for summaries, cost $%v, and $%v are booked", made.Load(), summaries.Load(), want, spent)
 		}
 		w.sameBill()
 	})
@@ -148,19 +151,19 @@ func TestBackgroundWorkStopsAtALimit(t *testing.T) {
 		w.settings.Limits.Day.USD = 1000
 		w.start()
 		c := w.private(w.me)
-		w.chatter(func() bool { return th.busy })
+		w.chatter(func() bool { return th.busy.Load() })
 		sleep(time.Minute)
 		spent, err := w.vault.Spent(w.t.Context(), time.Time{})
 		w.must(err)
 		w.settings.Limits.Day.USD = spent
 		w.brain.Configure(w.settings)
-		before := th.calls
+		before := th.calls.Load()
 		w.must(w.vault.QueueTask(w.t.Context(), c.ID, vault.TaskSummary, 0))
 		sleep(time.Hour)
 		open, err := w.vault.Approvals(w.t.Context(), true, 10)
 		w.must(err)
-		if th.calls != before || len(open) != 0 || len(w.notices()) != 0 {
-			t.Errorf("over the limit it is asked for %d times, the owner is asked %d times and told %q", th.calls-before, len(open), w.notices())
+		if th.calls.Load() != before || len(open) != 0 || len(w.notices()) != 0 {
+			t.Errorf("over the limit it is asked for %d times, the owner is asked %d times and told %q", th.calls.Load()-before, len(open), w.notices())
 		}
 	})
 }
@@ -169,11 +172,11 @@ func TestBackgroundWorkStopsAtALimit(t *testing.T) {
 // is told once.
 func TestBackgroundWorkLeavesAShutModelAlone(t *testing.T) {
 	inBubble(t, func(w *world) {
-		closed := false
-		asked := 0
+		var closed atomic.Bool
+		var asked atomic.Int32
 		m := summariser(func(Request) (Response, error) {
-			asked++
-			if closed {
+			asked.Add(1)
+			if closed.Load() {
 				return Response{}, &ModelError{Kind: Permanent, Shut: true, Human: "The server does not accept the key.", Err: fault(Permanent)}
 			}
 			return say("All of it."), nil
@@ -182,8 +185,8 @@ func TestBackgroundWorkLeavesAShutModelAlone(t *testing.T) {
 		w.settings.Background = true
 		w.start()
 		c := w.private(w.me)
-		w.chatter(func() bool { return asked == 1 })
-		w.chatter(func() bool { closed = true; return asked == 2 })
+		w.chatter(func() bool { return asked.Load() == 1 })
+		w.chatter(func() bool { closed.Store(true); return asked.Load() == 2 })
 		sleep(time.Minute)
 		if told := w.notices(); len(told) != 1 || !strings.HasPrefix(told[0], "The server does not accept the key. I leave it alone") {
 			t.Errorf("the owner is told %q", told)
@@ -193,8 +196,8 @@ func TestBackgroundWorkLeavesAShutModelAlone(t *testing.T) {
 			w.must(w.vault.QueueTask(w.t.Context(), c.ID, vault.TaskSummary, 0))
 			sleep(7 * time.Hour)
 		}
-		if asked != 2 || len(w.notices()) != 1 {
-			t.Errorf("it is asked %d times after it has refused, and the owner is told %q", asked-2, w.notices())
+		if asked.Load() != 2 || len(w.notices()) != 1 {
+			t.Errorf("it is asked %d times after it has refused, and the owner is told %q", asked.Load()-2, w.notices())
 		}
 	})
 }
@@ -205,17 +208,17 @@ func TestBackgroundWorkIsSwitchedOff(t *testing.T) {
 		var th thought
 		w.backends(Backend{Name: "home", Price: &Price{}, Model: th.script(time.Second)})
 		w.start()
-		w.chatter(func() bool { return th.busy })
+		w.chatter(func() bool { return th.busy.Load() })
 		w.must(w.vault.QueueTask(w.t.Context(), w.private(w.me).ID, vault.TaskSummary, 0))
 		sleep(time.Hour)
-		if th.calls != 0 {
-			t.Fatalf("it is asked %d times", th.calls)
+		if n := th.calls.Load(); n != 0 {
+			t.Fatalf("it is asked %d times", n)
 		}
 		w.settings.Background = true
 		w.brain.Configure(w.settings)
-		w.chatter(func() bool { return th.busy })
-		if th.calls != 1 {
-			t.Errorf("switched on, it is asked %d times", th.calls)
+		w.chatter(func() bool { return th.busy.Load() })
+		if n := th.calls.Load(); n != 1 {
+			t.Errorf("switched on, it is asked %d times", n)
 		}
 	})
 }
@@ -224,29 +227,32 @@ func TestBackgroundWorkIsSwitchedOff(t *testing.T) {
 // made afterwards, in whatever words it told it.
 func TestMEM07ForgettingReachesSummaries(t *testing.T) {
 	for _, during := range []bool{false, true} {
-		for _, told := range []string{"They talked. Ann is allergic to hazelnuts.", "They talked. Ann cannot eat hazelnuts."} {
-			t.Run(map[bool]string{false: "after ", true: "during "}[during]+told, func(t *testing.T) {
+		for _, summary := range []string{"They talked. Ann is allergic to hazelnuts.", "They talked. Ann cannot eat hazelnuts."} {
+			t.Run(map[bool]string{false: "after ", true: "during "}[during]+summary, func(t *testing.T) {
 				inBubble(t, func(w *world) {
 					c := w.private(w.me)
 					scope := vault.ScopeOf(c, w.me.ID)
 					fact, _, err := w.vault.Remember(w.t.Context(), vault.Memory{Text: "Ann is allergic to hazelnuts", Source: "command"}, scope)
 					w.must(err)
-					gone := false
+					var once sync.Once
 					forget := func() {
-						if !gone {
-							gone = true
+						once.Do(func() {
 							_, err := w.vault.Forget(context.Background(), scope, fact.ID)
 							w.must(err)
-						}
+						})
 					}
+					var mu sync.Mutex
 					var asked []string
+					told := func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(asked) }
 					m := record(summariser(func(req Request) (Response, error) {
+						mu.Lock()
 						asked = append(asked, everything(req))
+						mu.Unlock()
 						if during {
 							forget()
 						}
 						if strings.Contains(everything(req), "hazelnut") {
-							return say(told), nil
+							return say(summary), nil
 						}
 						return say("They talked."), nil
 					}, long()))
@@ -254,14 +260,14 @@ func TestMEM07ForgettingReachesSummaries(t *testing.T) {
 					w.settings.Background = true
 					w.start()
 					w.say("you know, Ann is allergic to hazelnuts, so she went to hospital")
-					w.chatter(func() bool { return len(asked) > 0 })
-					if !strings.Contains(asked[0], "allergic to hazelnuts") {
+					w.chatter(func() bool { return len(told()) > 0 })
+					if !strings.Contains(told()[0], "allergic to hazelnuts") {
 						t.Fatal("the summariser was not told: the test does not test it")
 					}
 					forget()
 					for range 3 {
-						n := len(asked)
-						w.chatter(func() bool { return len(asked) > n })
+						n := len(told())
+						w.chatter(func() bool { return len(told()) > n })
 						s, err := w.vault.Summary(w.t.Context(), c)
 						w.must(err)
 						w.say("afresh")
@@ -269,13 +275,13 @@ func TestMEM07ForgettingReachesSummaries(t *testing.T) {
 							t.Errorf("the summary is %q", s.Text)
 						}
 					}
-					for i, words := range asked[1:] {
+					for i, words := range told()[1:] {
 						if strings.Contains(words, "hazelnut") || strings.Contains(words, "hospital") {
 							t.Errorf("the summariser is told again, the %d. time after it: %s", i+1, words)
 						}
 					}
-					if s, _ := w.vault.Summary(w.t.Context(), c); s.Text != "They talked." || len(asked) < 2 {
-						t.Errorf("after %d summaries there is %q", len(asked), s.Text)
+					if s, _ := w.vault.Summary(w.t.Context(), c); s.Text != "They talked." || len(told()) < 2 {
+						t.Errorf("after %d summaries there is %q", len(told()), s.Text)
 					}
 				})
 			})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -248,10 +249,9 @@ func TestWhenNotEvenTheRulesFit(t *testing.T) {
 // while the model is away.
 func TestBackgroundWorkWaitsAndOutlivesTheProgram(t *testing.T) {
 	inBubble(t, func(w *world) {
-		asked := 0
+		var asked atomic.Int32
 		m := record(summariser(func(Request) (Response, error) {
-			asked++
-			if asked == 1 {
+			if asked.Add(1) == 1 {
 				return Response{}, fault(Transient)
 			}
 			return say("All of it."), nil
@@ -264,20 +264,20 @@ func TestBackgroundWorkWaitsAndOutlivesTheProgram(t *testing.T) {
 			w.accept(w.inbound(w.me, fmt.Sprint("small talk ", i, strings.Repeat(" padding", 100))), w.me, 0)
 			sleep(8 * time.Second) // the one before is still being answered, so that somebody always waits
 		}
-		if asked != 0 {
-			t.Fatalf("asked %d times while people talk", asked)
+		if n := asked.Load(); n != 0 {
+			t.Fatalf("asked %d times while people talk", n)
 		}
 		sleep(3 * time.Minute) // the rest is answered
-		if asked != 1 {
-			t.Fatalf("asked %d times", asked)
+		if n := asked.Load(); n != 1 {
+			t.Fatalf("asked %d times", n)
 		}
 		w.crash()
 		w.open()
 		w.start()
 		sleep(taskAgain + time.Minute)
 		s, err := w.vault.Summary(w.t.Context(), c)
-		if err != nil || s.Text != "All of it." || asked != 2 {
-			t.Errorf("asked %d times, %+v, %v", asked, s, err)
+		if err != nil || s.Text != "All of it." || asked.Load() != 2 {
+			t.Errorf("asked %d times, %+v, %v", asked.Load(), s, err)
 		}
 	})
 }
