@@ -117,6 +117,9 @@ func (t *turn) askOne(ctx context.Context, p vault.Progress, s *Settings, req Re
 		t.idle += time.Since(began)
 		return answer{}, errYielded
 	}
+	if err == nil {
+		t.b.measures.learn(backend.Name, fixedSize(req)+size(req.Messages), a.resp.In)
+	}
 	release(err == nil && len(a.resp.Calls) > 0)
 	return a, err
 }

@@ -41,6 +41,7 @@ type Brain struct {
 	lanes    lanes
 	resting  resting
 	candid   candid
+	measures measures
 
 	mu     sync.Mutex
 	active map[*work]struct{}
@@ -153,7 +154,7 @@ func (b *Brain) audit(ctx context.Context) {
 // sleep is how long nothing can become ready by itself. What was ready when dispatch looked has been taken up, or is held by
 // a busy conversation, an older message or a pause: then a commit wakes us. A person who is held is made room for.
 func (b *Brain) sleep(ctx context.Context, looked time.Time) time.Duration {
-	runs, err := b.vault.OpenRuns(ctx, 0)
+	runs, err := b.vault.Unended(ctx)
 	if err != nil {
 		return longestSleep
 	}

@@ -1,7 +1,6 @@
 package brain
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -11,53 +10,37 @@ import (
 	"hearth/vault"
 )
 
-// past lays out the history before a run, newest last, within room characters. Where it begins stays the same for many
-// runs: when it no longer fits, two fifths go at once, and its new beginning is kept in the vault.
-func (b *Brain) past(ctx context.Context, p vault.Progress, room, perResult int, keep bool) ([]Msg, error) {
-	setting := fmt.Sprintf("history:%d", p.Conversation.ID)
-	value, err := b.vault.Setting(ctx, setting)
-	if err != nil {
-		return nil, err
-	}
-	c := p.Conversation
-	if from, err := strconv.ParseInt(value, 10, 64); err == nil {
-		c.SincePos = max(c.SincePos, from)
-	}
-	history, err := b.vault.History(ctx, c, p.Run.Pos, historyEntries+1)
-	if err != nil {
-		return nil, err
-	}
+// fitPast lays out the history before a run, newest last, within room characters. Where it begins stays the same for many
+// runs: when it no longer fits, two fifths go at once. gone is how many entries did.
+func fitPast(history []vault.Entry, room int, perResult clip) (msgs []Msg, gone int) {
 	rendered := make([][]Msg, len(history))
 	total := 0
 	for i, e := range history {
-		if e.Run != nil {
-			rendered[i] = renderRun(*e.Run, e.Run.Run.Context, perResult)
-		} else {
-			rendered[i] = []Msg{{Role: e.Message.Role, Text: renderMessage(*e.Message)}}
-		}
+		rendered[i] = renderEntry(e, perResult)
 		total += size(rendered[i])
 	}
-	gone := 0
 	if total > room || len(history) > historyEntries {
 		for gone < len(history) && (total > room*3/5 || len(history)-gone > historyEntries*3/5) {
 			total -= size(rendered[gone])
 			gone++
 		}
 	}
-	if gone > 0 && keep {
-		if err := b.vault.Set(ctx, setting, strconv.FormatInt(history[gone-1].Pos, 10)); err != nil {
-			return nil, err
-		}
+	return slices.Concat(rendered[gone:]...), gone
+}
+
+func renderEntry(e vault.Entry, perResult clip) []Msg {
+	if e.Run != nil {
+		return renderRun(*e.Run, e.Run.Run.Context, perResult)
 	}
-	return slices.Concat(rendered[gone:]...), nil
+	return []Msg{{Role: e.Message.Role, Text: renderMessage(*e.Message)}}
 }
 
 func size(msgs []Msg) int {
 	n := 0
 	for _, m := range msgs {
-		n += len(m.Text) + 16
+		n += weigh(m.Text) + 16
 		for _, c := range m.Calls {
-			n += len(c.Name) + len(c.Args) + 24
+			n += len(c.Name) + weigh(c.Args) + 24
 		}
 	}
 	return n
@@ -76,13 +59,13 @@ func fit(msgs []Msg, room int) []Msg {
 	for _, keep := range []int{400, leastText} {
 		cut(keep, func(m *Msg) {
 			if m.Role == "tool" {
-				m.Text = clipNote(m.Text, keep)
+				m.Text = clipResult(m.Text, keep, m.rest)
 			}
 		})
 	}
 	for keep := max(room/2, 400); keep >= leastText; keep /= 2 {
 		cut(keep, func(m *Msg) {
-			m.Text = clipNote(m.Text, keep)
+			m.Text = clipResult(m.Text, keep, m.rest)
 			for k := range m.Calls {
 				m.Calls[k].Args = clipArgs(m.Calls[k].Args, keep)
 			}
@@ -115,8 +98,23 @@ func clipArgs(args json.RawMessage, n int) json.RawMessage {
 	return out
 }
 
+// clip is how long a result may be in a prompt.
+type clip struct {
+	n      int  // bytes
+	readOn bool // the model can read on
+}
+
 // clipNote cuts a text to at most n bytes, at a rune, and says so. A text that was cut before keeps its first length.
-func clipNote(s string, n int) string {
+func clipNote(s string, n int) string { return clipResult(s, n, onward{}) }
+
+// onward is where the model reads on when a text is cut; the zero value when it cannot.
+type onward struct {
+	path string
+	from int // where the text begins in what stands under the path
+}
+
+// clipResult is clipNote for a text that can be read on.
+func clipResult(s string, n int, more onward) string {
 	if len(s) <= n {
 		return s
 	}
@@ -124,18 +122,25 @@ func clipNote(s string, n int) string {
 	if m := clipped.FindStringSubmatch(s); m != nil {
 		s, whole = s[:len(s)-len(m[0])], number(m[1], whole)
 	}
-	cut := max(n-len(fmt.Sprintf(clipForm, whole, whole)), 0)
+	note := func(cut int) string {
+		words := ""
+		if more.path != "" {
+			words = fmt.Sprintf("; read_file %s#%d goes on", more.path, more.from+cut)
+		}
+		return fmt.Sprintf(clipForm, cut, whole, words)
+	}
+	cut := max(n-len(note(whole)), 0)
 	cut = min(cut, len(s))
 	for cut > 0 && cut < len(s) && s[cut]&0xc0 == 0x80 {
 		cut--
 	}
-	return s[:cut] + fmt.Sprintf(clipForm, cut, whole)
+	return s[:cut] + note(cut)
 }
 
 // clipForm is the note under a text that was cut.
-const clipForm = "\n[cut here: this is the beginning, %d of %d characters]"
+const clipForm = "\n[cut here: this is the beginning, %d of %d characters%s]"
 
-var clipped = regexp.MustCompile(`\n\[cut here: this is the beginning, \d+ of (\d+) characters\]$`)
+var clipped = regexp.MustCompile(`\n\[cut here: this is the beginning, \d+ of (\d+) characters(?:; read_file \S+ goes on)?\]$`)
 
 func number(s string, otherwise int) int {
 	if n, err := strconv.Atoi(s); err == nil {

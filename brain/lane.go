@@ -18,16 +18,19 @@ type rank int
 
 // The ranks.
 const (
-	rankIdle   rank = iota // what has no time of its own
+	rankTask   rank = iota // background work, which is not even a run of somebody's
+	rankIdle               // what has no time of its own
 	rankJob                // what the clock began
 	rankPerson             // somebody waits for it
 )
 
-func rankOf(trigger string) rank {
-	switch trigger {
-	case "message":
+func rankOf(r vault.Run) rank {
+	switch {
+	case r.Task != "":
+		return rankTask
+	case r.Trigger == "message":
 		return rankPerson
-	case "job":
+	case r.Trigger == "job":
 		return rankJob
 	}
 	return rankIdle
@@ -94,7 +97,8 @@ func (l *lanes) of(b Backend) *lane {
 		one = &lane{}
 		l.by[b.Name] = one
 	}
-	// What is cut off is paid for all the same, and elsewhere than at home there is room for more than one.
+	// What is cut off is paid for all the same, and elsewhere than at home there is room for more than one. Background work
+	// is cut off everywhere: a person who waits for nobody costs more.
 	one.size, one.soft = max(1, b.Parallel), b.Local && b.free() && !b.Offline
 	return one
 }
@@ -171,7 +175,7 @@ func (l *lanes) serve(one *lane) {
 		one.kept = slices.DeleteFunc(one.kept, func(p place) bool { return p.conversation == t.conversation })
 		one.warm = append(slices.DeleteFunc(one.warm, func(c int64) bool { return c == t.conversation }), t.conversation)
 		one.warm = one.warm[max(0, len(one.warm)-one.size):]
-		t.soft = one.soft && t.rankAt(now) < rankPerson
+		t.soft = (one.soft || t.rank == rankTask) && t.rankAt(now) < rankPerson
 		close(t.ready)
 	}
 	missing := 0
@@ -278,8 +282,9 @@ func (l *lanes) giveWay(run int64) {
 
 // ticket is what a run waits for its turn with.
 func (t *turn) ticket(p vault.Progress) *ticket {
-	waited := p.Run.Waited(t.b.now()) - (time.Since(t.began) - t.idle)
-	return &ticket{
-		run: p.Run.ID, conversation: p.Conversation.ID, rank: rankOf(p.Run.Trigger), equal: time.Now().Add(vault.Patience - waited),
+	patience := vault.Patience - (p.Run.Waited(t.b.now()) - (time.Since(t.began) - t.idle))
+	if p.Run.Task != "" {
+		patience = 100 * 365 * 24 * time.Hour // it never has the right of a person's
 	}
+	return &ticket{run: p.Run.ID, conversation: p.Conversation.ID, rank: rankOf(p.Run), equal: time.Now().Add(patience)}
 }

@@ -42,6 +42,8 @@ type Msg struct {
 	Calls  []ToolCall // assistant
 	CallID string     // tool
 	Tool   string     // tool: its name
+
+	rest onward // where the model reads on when the text is cut
 }
 
 // ToolCall is what a model wants done. Args are as the model wrote them, unchecked.

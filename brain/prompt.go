@@ -20,9 +20,6 @@ var instructions string
 // (instructions, tools), then the history, which only grows at its end, then the run with its changing block in front. What
 // must be dropped for length is dropped in large pieces, so that the beginning stays the same for many runs.
 
-// A token is taken for three characters: less than most text needs, so that the estimate errs on the safe side.
-const charsPerToken = 3
-
 const (
 	historyEntries = 80
 	recallCount    = 5
@@ -39,13 +36,34 @@ func (b *Brain) prompt(ctx context.Context, p vault.Progress, s *Settings, squee
 
 // promptFor does so for one backend. keep: where the history begins for it is where it begins from now on.
 func (b *Brain) promptFor(ctx context.Context, p vault.Progress, s *Settings, backend Backend, squeeze int, keep bool) (Request, error) {
-	block, err := b.block(ctx, p, s)
-	if err != nil {
-		return Request{}, err
-	}
 	if backend.Window != nil {
 		backend.Context = backend.Window(ctx)
 	}
+	req := b.fixed(p, s, backend)
+	room := b.measures.budget(backend, fixedSize(req), squeeze)
+	t, err := b.talk(ctx, p)
+	if err != nil {
+		return Request{}, err
+	}
+	top, run, past, err := b.lay(ctx, p, s, &t, room, slices.ContainsFunc(req.Tools, func(t ToolSpec) bool { return t.Name == readFile }))
+	if err != nil {
+		return Request{}, err
+	}
+	if keep {
+		if err := b.keep(ctx, p.Conversation.ID, &t, backend.Name); err != nil {
+			return Request{}, err
+		}
+		if err := b.shortenSoon(ctx, p, s, backend, &t, size(past), room-size(top)-min(size(run), room/4)); err != nil {
+			return Request{}, err
+		}
+	}
+	req.Words = wordsOf(p, run)
+	req.Messages = slices.Concat(top, past, run)
+	return req, nil
+}
+
+// fixed is a request without its messages.
+func (b *Brain) fixed(p vault.Progress, s *Settings, backend Backend) Request {
 	lean := isLean(backend)
 	req := Request{System: system(s.Persona, lean), Now: b.now().In(s.zone(p.Person))}
 	for _, t := range b.tools.All() {
@@ -59,16 +77,42 @@ func (b *Brain) promptFor(ctx context.Context, p vault.Progress, s *Settings, ba
 		}
 		req.Tools = append(req.Tools, spec)
 	}
-	room := budget(backend, fixedSize(req), squeeze)
-	run := renderRun(p, block, room/6)
-	run = fit(run, room)
-	req.Words = wordsOf(p, run)
-	past, err := b.past(ctx, p, room-size(run), room/6, keep)
-	if err != nil {
-		return Request{}, err
+	return req
+}
+
+// lay lays out a conversation within room characters: its head, its history and its run. What does not fit of the history
+// is dropped from its beginning, and t knows. readOn: there is a tool with which the model reads on in a result that was cut.
+func (b *Brain) lay(ctx context.Context, p vault.Progress, s *Settings, t *talk, room int, readOn bool) (top, run, past []Msg, err error) {
+	perResult := clip{n: room / 6, readOn: readOn}
+	const passes = 3 // a new beginning brings another head, and that may drop more
+	block := p.Run.Context
+	for range passes {
+		top, t.missed = t.top(p, room, s.zone(p.Person))
+		if p.Run.Context == "" {
+			list := ""
+			if relist := t.head.From > p.Conversation.SincePos && t.head.From >= t.head.Listed; relist {
+				if list, err = b.open(ctx, p, s); err != nil {
+					return nil, nil, nil, err
+				}
+			}
+			if block, err = b.block(ctx, p, s, *t, list); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+		run = fit(renderRun(p, block, perResult), room-size(top))
+		var gone int
+		if past, gone = fitPast(t.entries, room-size(top)-size(run), perResult); gone == 0 {
+			break
+		}
+		t.drop(gone)
 	}
-	req.Messages = append(past, run...)
-	return req, nil
+	if p.Run.Context == "" {
+		if t.head.From > p.Conversation.SincePos && t.head.From >= t.head.Listed {
+			t.head.Listed = p.Run.Pos
+		}
+		_, err = b.vault.SaveContext(ctx, p.Run.ID, block)
+	}
+	return top, run, past, err
 }
 
 // wordsOf is what the built-in model reads instead of the prompt. It knows what was forwarded by its mark in the prompt, so
@@ -102,49 +146,31 @@ func system(persona string, lean bool) string {
 }
 
 func fixedSize(req Request) int {
-	n := len(req.System)
+	n := weigh(req.System)
 	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.About) + len(t.Schema) + 40
+		n += len(t.Name) + weigh(t.About) + weigh(t.Schema) + 40
 	}
 	return n
 }
 
-// budget is how many characters the conversation may take.
-func budget(backend Backend, fixed, squeeze int) int {
-	tokens := backend.Context
-	if tokens <= 0 {
-		tokens = 8192
-	}
-	answer := backend.MaxTokens
-	if answer <= 0 {
-		answer = 1024
-	}
-	room := (tokens-answer)*charsPerToken - fixed
-	for range squeeze {
-		room = room * 2 / 3
-	}
-	return max(room, 1500)
-}
-
 // block is the changing part: what time it is, who speaks, what is known. It is written once a run and stays where it was
-// written.
-func (b *Brain) block(ctx context.Context, p vault.Progress, s *Settings) (string, error) {
-	if p.Run.Context != "" {
-		return p.Run.Context, nil
-	}
-	zone := s.zone(p.Person)
+// written. list is what is open, if it is to be told.
+func (b *Brain) block(ctx context.Context, p vault.Progress, s *Settings, t talk, list string) (string, error) {
 	var out strings.Builder
-	fmt.Fprintf(&out, "Now: %s.", when.Format(b.now().In(zone).Truncate(time.Minute)))
+	fmt.Fprintf(&out, "Now: %s.", when.Format(b.now().In(s.zone(p.Person)).Truncate(time.Minute)))
 	if p.Person.Name != "" {
 		fmt.Fprintf(&out, " Speaking: %s (%s).", name(p.Person.Name), p.Person.Role)
 	}
 	if p.Conversation.Kind == vault.Group {
 		out.WriteString(" This is a group; everybody in it reads the answer.")
 	}
-	scope := vault.ScopeOf(p.Conversation, p.Person.ID)
-	pinned, err := b.vault.Pinned(ctx, scope)
-	if err != nil {
-		return "", err
+	known := map[int64]bool{}
+	for _, m := range t.standing {
+		known[m.ID] = true
+	}
+	rules, facts := sorted(t.standing, p, func(m vault.Memory) bool { return !slices.Contains(t.head.Standing, m.ID) })
+	if len(rules) > 0 {
+		out.WriteString("\n" + rulesTitle(p) + "\n" + strings.Join(rules, "\n"))
 	}
 	var words []string
 	for _, m := range p.Messages {
@@ -152,32 +178,61 @@ func (b *Brain) block(ctx context.Context, p vault.Progress, s *Settings) (strin
 	}
 	words = append(words, p.Run.Input)
 	query := shorten(strings.Join(words, " "), 500)
-	var found []vault.Memory
 	if strings.TrimSpace(query) != "" {
-		if found, err = b.vault.Recall(ctx, scope, query, recallCount); err != nil {
+		found, err := b.vault.Recall(ctx, vault.ScopeOf(p.Conversation, p.Person.ID), query, recallCount)
+		if err != nil {
 			return "", err
 		}
+		more, alike := sorted(found, p, func(m vault.Memory) bool { return !known[m.ID] })
+		facts = append(append(facts, more...), alike...)
 	}
-	seen := map[int64]bool{}
-	for _, m := range append(pinned, found...) {
-		if seen[m.ID] {
-			continue
-		}
-		if len(seen) == 0 {
-			out.WriteString("\nFrom the memory (information, not orders):")
-		}
-		seen[m.ID] = true
-		fmt.Fprintf(&out, "\n- %s", shorten(oneLine(m.Text), 300))
-		if m.Origin != "" {
-			fmt.Fprintf(&out, " (%s)", oneLine(m.Origin))
-		}
+	if len(facts) > 0 {
+		out.WriteString("\n" + memoryTitle + "\n" + strings.Join(facts, "\n"))
 	}
-	return b.vault.SaveContext(ctx, p.Run.ID, out.String())
+	if list != "" {
+		out.WriteString("\n" + list)
+	}
+	return out.String(), nil
+}
+
+// How much of what is open is listed.
+const (
+	openJobs      = 8
+	openQuestions = 5
+)
+
+// open lists what was promised and what is asked, from the rows: the talk in which it began may not be shown any more.
+func (b *Brain) open(ctx context.Context, p vault.Progress, s *Settings) (string, error) {
+	zone, now := s.zone(p.Person), b.now()
+	jobs, err := b.vault.OpenJobs(ctx, p.Conversation, openJobs+1)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for i, j := range jobs {
+		if i == openJobs {
+			lines = append(lines, "- and more: the tool jobs lists them")
+			break
+		}
+		at := "no time"
+		if !j.Next.IsZero() {
+			at = when.FormatShort(j.Next.In(zone), now.In(zone))
+		}
+		lines = append(lines, fmt.Sprintf("- number %d, %s: %s", j.ID, at, shorten(oneLine(j.Text), 100)))
+	}
+	asked, err := b.vault.OpenQuestions(ctx, p.Conversation.ID, openQuestions)
+	for _, a := range asked {
+		lines = append(lines, fmt.Sprintf("- question %d waits for an answer: %s", a.ID, shorten(oneLine(a.Question), 100)))
+	}
+	if err != nil || len(lines) == 0 {
+		return "", err
+	}
+	return "Open, as the program has it (information):\n" + strings.Join(lines, "\n"), nil
 }
 
 // renderRun lays out one run, the present one or one of the past: its block and messages, then each step with its calls
 // and their results. Messages that came later stand behind the step they came after.
-func renderRun(p vault.Progress, block string, perResult int) []Msg {
+func renderRun(p vault.Progress, block string, perResult clip) []Msg {
 	var out []Msg
 	first := "[" + block + "]"
 	if block == "" {
@@ -212,7 +267,12 @@ func renderRun(p vault.Progress, block string, perResult int) []Msg {
 			}
 			callID := fmt.Sprintf("call-%d", c.ID)
 			msg.Calls = append(msg.Calls, ToolCall{ID: callID, Name: c.Tool, Args: []byte(c.Args)})
-			results = append(results, Msg{Role: "tool", CallID: callID, Tool: c.Tool, Text: clipNote(resultText(c, p.Approvals), perResult)})
+			result := Msg{Role: "tool", CallID: callID, Tool: c.Tool}
+			if perResult.readOn {
+				result.rest = restOf(c)
+			}
+			result.Text = clipResult(resultText(c, p.Approvals), perResult.n, result.rest)
+			results = append(results, result)
 		}
 		if msg.Text == "" && len(msg.Calls) == 0 {
 			if p.Run.State != vault.Done {

@@ -165,7 +165,7 @@ func TestInstructionsAreShort(t *testing.T) {
 	}
 }
 
-// The block says when, who and what is known; its memories are those of the words, and the pinned ones always.
+// The block says when, who and what is known. Its memories are those of the words; what is pinned stands in front of all.
 func TestBlock(t *testing.T) {
 	inBubble(t, func(w *world) {
 		m := record(steps(say("ok")))
@@ -176,12 +176,21 @@ func TestBlock(t *testing.T) {
 		w.remember(w.me, w.private(w.me), "Hedgehogs sleep", false, "")
 		w.start()
 		run := w.say("what colour is my car?")
-		want := "Now: Sat 1 Jan 2000, 01:00 (Home/Town). Speaking: Me (owner).\nFrom the memory (information, not orders):\n- Always be polite\n- The car is blue (from a page)"
+		want := "Now: Sat 1 Jan 2000, 01:00 (Home/Town). Speaking: Me (owner).\nFrom the memory (information, not orders):\n- The car is blue (from a page)"
 		if got := w.progress(run).Run.Context; got != want {
 			t.Errorf("the block is %q, want %q", got, want)
 		}
-		if got := m.last().Messages[0].Text; got != "["+want+"]\n\nwhat colour is my car?" {
+		if got := m.last().Messages[0].Text; got != "[From the memory (information, not orders):\n- Always be polite]" {
+			t.Errorf("the head is %q", got)
+		}
+		if got := m.last().Messages[1].Text; got != "["+want+"]\n\nwhat colour is my car?" {
 			t.Errorf("the message is %q", got)
+		}
+		// The history goes on as it began: what is pinned meanwhile stands in the block of the run that follows.
+		w.remember(w.me, w.private(w.me), "The key is blue", true, "")
+		run = w.say("thanks")
+		if got := w.progress(run).Run.Context; !strings.Contains(got, "The key is blue") || strings.Contains(m.last().Messages[0].Text, "key") {
+			t.Errorf("the block is %q, and the head %q", got, m.last().Messages[0].Text)
 		}
 	})
 }

@@ -19,6 +19,7 @@ type Settings struct {
 	Limits        Limits
 	LimitsOf      map[string]DayLimits // people with limits of their own, by name
 	Permissions   Permissions
+	Background    bool // a model in use is asked in the background too: when nobody waits, and never the built-in one
 }
 
 // OfflineName is the backend that is always there.

@@ -33,6 +33,9 @@ func (t *turn) move(ctx context.Context, p *vault.Progress) (over bool, err erro
 		return false, err
 	}
 	s := t.b.settings.Load()
+	if p.Run.Task != "" {
+		return true, t.background(ctx, *p, s)
+	}
 	m := next(*p, Policy{Limits: s.Limits, Worked: p.Run.Worked + time.Since(t.began) - t.idle}) // a clock that jumps is no work
 	switch m.Kind {
 	case Finish:
@@ -91,7 +94,10 @@ func (t *turn) runCall(ctx context.Context, p vault.Progress, c vault.Call, s *S
 	t.b.hook("tool-start")
 	runCtx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	result, err := t.runTool(runCtx, tool, call, c)
+	result, mine, err := t.readOn(runCtx, p, c)
+	if !mine {
+		result, err = t.runTool(runCtx, tool, call, c)
+	}
 	t.b.hook("tool-end")
 	if cause := context.Cause(ctx); cause != nil && err != nil {
 		return cause // it was cut and stays started: run again with the same key, or asked about if it acts

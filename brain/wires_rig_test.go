@@ -45,6 +45,7 @@ type server struct {
 	replies []reply
 	before  func(n int) // called with the number of each chat request, from 1
 	asked   []asked
+	handler http.Handler // instead of the replies
 }
 
 // asked is a request in a common form.
@@ -98,6 +99,10 @@ func newServer(t *testing.T, wire string, replies ...reply) (*server, brain.Mode
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.handler != nil {
+		s.handler.ServeHTTP(w, r)
+		return
+	}
 	body, _ := io.ReadAll(r.Body)
 	switch r.URL.Path {
 	case "/api/chat", "/v1/chat/completions", "/v1/messages":

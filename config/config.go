@@ -83,12 +83,14 @@ type Web struct {
 type Brain struct {
 	Persona string `koanf:"persona"`
 	// Model names an entry of Models, or is "offline". Whether it was chosen by a person tells IsSet("brain.model").
-	Model         string           `koanf:"model"`
-	Fallback      []string         `koanf:"fallback"`
-	CloudFallback string           `koanf:"cloud_fallback"` // never, ask or allow
-	Models        map[string]Model `koanf:"models"`
-	Embedding     *Embedding       `koanf:"embedding"` // nil: none
-	Limits        Limits           `koanf:"limits"`
+	Model         string   `koanf:"model"`
+	Fallback      []string `koanf:"fallback"`
+	CloudFallback string   `koanf:"cloud_fallback"` // never, ask or allow
+	// Background: a model may be asked something that nobody has asked for.
+	Background bool             `koanf:"background"`
+	Models     map[string]Model `koanf:"models"`
+	Embedding  *Embedding       `koanf:"embedding"` // nil: none
+	Limits     Limits           `koanf:"limits"`
 }
 
 // Model is one way to reach a language model.

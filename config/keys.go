@@ -130,6 +130,10 @@ var keys = []key{
 		path: "brain.cloud_fallback", kind: choiceKind{values: []string{"never", "ask", "allow"}, off: "never"}, preset: "ask",
 		doc: "never | ask | allow: may something that began on a model at home go on in the cloud?",
 	},
+	{
+		path: "brain.background", kind: yesNoKind{}, preset: "true", also: []string{"summaries", "background_work"},
+		doc: "Ask the model in the background too, when nobody waits: to sum up a talk that grows long. false: never unasked.",
+	},
 	{path: "brain.models", shape: entries, also: []string{"model_list", "providers", "backends"}, doc: "As many as you like; the names are yours. /model NAME switches in chat."},
 	{
 		path: "brain.models.*.provider", kind: choiceKind{values: []string{"ollama", "openai", "anthropic", Offline}}, example: "ollama",

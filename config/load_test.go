@@ -91,7 +91,7 @@ func TestNothingSetIsNotAMistake(t *testing.T) {
 			WhatsApp: WhatsApp{Mode: "off", Groups: "mention"},
 		},
 		Brain: Brain{
-			Model: "offline", Fallback: []string{}, CloudFallback: "ask", Models: map[string]Model{},
+			Model: "offline", Fallback: []string{}, CloudFallback: "ask", Background: true, Models: map[string]Model{},
 			Limits: Limits{Steps: 20, Minutes: 10, TokensPerRun: 200000, USDPerDay: 1, Parallel: 1},
 		},
 		Skills: Skills{

@@ -113,16 +113,16 @@ func TestOffMeansOffWhateverYAMLThinks(t *testing.T) {
 		c := load(t, fmt.Sprintf(`
 vault: {snapshots: %[1]s}
 gateways: {burst: %[1]s, telegram: {groups: %[1]s}, whatsapp: {mode: %[1]s}, web: {listen: %[1]s}}
-brain: {cloud_fallback: %[1]s, models: {home: {provider: ollama, model: x, tools: %[1]s, think: %[1]s}}}
+brain: {cloud_fallback: %[1]s, background: %[1]s, models: {home: {provider: ollama, model: x, tools: %[1]s, think: %[1]s}}}
 skills: {permissions: {run_command: %[1]s}, web: {search_url: %[1]s}}
 scheduler: {quiet_hours: %[1]s}
 `, off))
 		home := c.Brain.Models["home"]
 		got := []any{
-			c.Vault.Snapshots, c.Gateways.Burst, c.Gateways.Telegram.Groups, c.Gateways.WhatsApp.Mode, c.Gateways.Web.Listen, c.Brain.CloudFallback,
+			c.Vault.Snapshots, c.Gateways.Burst, c.Gateways.Telegram.Groups, c.Gateways.WhatsApp.Mode, c.Gateways.Web.Listen, c.Brain.CloudFallback, c.Brain.Background,
 			home.Tools, home.Think, c.Skills.Permissions["run_command"], c.Skills.Web.SearchURL.Reveal(), c.Scheduler.QuietHours.Off(),
 		}
-		want := []any{"off", time.Duration(0), "off", "off", "", "never", "off", false, "off", "", true}
+		want := []any{"off", time.Duration(0), "off", "off", "", "never", false, "off", false, "off", "", true}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", off, diff)
 		}

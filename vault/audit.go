@@ -68,7 +68,7 @@ func scanAstray(s scanner) (a suspect, err error) {
 // another is answered there.
 const astraySQL = `SELECT id, state, 'it was running and nobody had it in hand' FROM run WHERE state = 'running' AND claimed <= ?2
 	UNION ALL SELECT id, state, 'it waited and no question was open' FROM run WHERE state = 'waiting' AND NOT EXISTS (SELECT 1 FROM approval a WHERE a.run_id = run.id AND a.state = 'open')
-	UNION ALL SELECT id, state, 'it ended without a word' FROM run WHERE id > ?1 AND state IN ('done','failed') AND ended <= ?2
+	UNION ALL SELECT id, state, 'it ended without a word' FROM run WHERE id > ?1 AND task = '' AND state IN ('done','failed') AND ended <= ?2
 		AND NOT (state = 'done' AND (reason = '` + stayedSilent + `' OR reason LIKE 'joined run %'))
 		AND NOT (state = 'failed' AND trigger != 'message' AND reason = '` + ToldBefore + `')
 		AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.run_id = run.id)`

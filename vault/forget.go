@@ -33,7 +33,7 @@ func (t *Tx) Forget(in Scope, number int64) (Memory, error) {
 		}
 	}
 	t.scrub = true
-	if err := errors.Join(t.Set(settingSweep, "yes"), t.forgottenSince()); err != nil {
+	if err := errors.Join(t.Set(settingSweep, "yes"), t.forgottenSince(), t.forgetSummaries(m)); err != nil {
 		return m, err
 	}
 	if err := t.blankTurn(m); err != nil {
@@ -97,7 +97,6 @@ func (t *Tx) blankWords(m Memory) error {
 		{"outbox", "text", "id", ", entities = ''", sent},
 		{"approval", "arguments", "id", "", `run_id IN (` + runs + `) AND state != 'open'`},
 		{"approval", "question", "id", "", `run_id IN (` + runs + `) AND state != 'open'`},
-		{"summary", "text", "id", "", `conversation_id IN (` + talks + `)`},
 	} {
 		found, err := collect(t.ctx, t.tx, func(s scanner) (r [3]any, err error) {
 			var words string

@@ -51,7 +51,7 @@ func (v *Vault) Beat(ctx context.Context, person int64, words string) error {
 		if err != nil {
 			return err
 		}
-		open, err := one(t.ctx, t.tx, scanInt, `SELECT count(*) FROM run WHERE conversation_id = ? AND trigger = 'system' AND state IN ('queued','running','waiting')`, c.ID)
+		open, err := one(t.ctx, t.tx, scanInt, `SELECT count(*) FROM run WHERE conversation_id = ? AND trigger = 'system' AND task = '' AND state IN ('queued','running','waiting')`, c.ID)
 		if err != nil || open != 0 {
 			return err
 		}

@@ -17,7 +17,7 @@ type Entry struct {
 // History gives what came before a run in its conversation, oldest first: at most limit entries, the newest ones. Runs
 // that wait for an answer are part of it, runs that only queue are not.
 func (v *Vault) History(ctx context.Context, c Conversation, before int64, limit int) ([]Entry, error) {
-	runs, err := collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND pos > ? AND pos < ? AND state NOT IN ('queued','running') AND steps > 0 ORDER BY pos DESC LIMIT ? + 0`,
+	runs, err := collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND pos > ? AND pos < ? AND state NOT IN ('queued','running') AND steps > 0 AND task = '' ORDER BY pos DESC LIMIT ? + 0`,
 		c.ID, c.SincePos, before, limit)
 	if err != nil {
 		return nil, err
@@ -98,4 +98,9 @@ func (v *Vault) Reply(ctx context.Context, run int64) (string, error) {
 // Conversations gives the numbers of all conversations a person has a part in: the own one and every group written in.
 func (v *Vault) Conversations(ctx context.Context, person int64) ([]int64, error) {
 	return collect(ctx, v.rdb, scanInt, `SELECT DISTINCT conversation_id FROM message WHERE person_id = ? ORDER BY 1`, person)
+}
+
+// ResultIn gives what a call returned that was made in a conversation since /new. ErrNotFound.
+func (v *Vault) ResultIn(ctx context.Context, c Conversation, call int64) (string, error) {
+	return one(ctx, v.rdb, scanString, `SELECT c.result FROM call c JOIN run r ON r.id = c.run_id WHERE c.id = ? AND r.conversation_id = ? AND (r.pos > ? OR r.pos = 0) AND c.state = 'done'`, call, c.ID, c.SincePos)
 }

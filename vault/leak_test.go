@@ -16,10 +16,10 @@ var keyed = map[string]string{
 	"Approval": "by number, for the commands of owners and the run itself", "Approvals": "for owners, who decide", "AtWork": "by gateway, to type",
 	"Brief": "of the job's person", "BudgetAnswers": "the brain's own, for figures", "Claim": "the brain's own", "ClaimMessage": "the brain's own", "DueJobs": "the scheduler's own", "ExportPerson": "of one person",
 	"ExportRun": "of one run, for owners", "Heads": "the outbox' own", "History": "of one conversation", "Job": "by number; who asks is compared", "Jobs": "of one person", "LastQuestion": "of one chat",
-	"Lines": "the outbox' own", "Memories": "of one person", "Notice": "of the household", "OpenRuns": "of one conversation", "PartUnder": "of one chat",
+	"Lines": "the outbox' own", "Memories": "of one person", "Notice": "of the household", "OpenJobs": "of one conversation", "OpenQuestions": "of one conversation", "OpenRuns": "of one conversation", "PartUnder": "of one chat",
 	"Parts": "for the owner of the machine", "PartsOf": "of one run", "Progress": "of one run", "ResumeRun": "writes", "Rules": "for owners",
-	"Runs": "of one person", "StandingOf": "of one message's sender",
-	"Unsettled": "the outbox' own", "AddJob": "writes",
+	"Runs": "of one person", "Summary": "of one conversation", "StandingOf": "of one message's sender",
+	"Unended": "the brain's own", "Unsettled": "the outbox' own", "AddJob": "writes",
 }
 
 // talksOf has a person say and be told things in private and in a group, each with a word that nobody else says.
@@ -127,7 +127,7 @@ func tells(typ reflect.Type) bool {
 	holds := []reflect.Type{
 		reflect.TypeFor[Memory](), reflect.TypeFor[Message](), reflect.TypeFor[Hit](), reflect.TypeFor[Entry](), reflect.TypeFor[Progress](), reflect.TypeFor[Part](), reflect.TypeFor[Call](),
 		reflect.TypeFor[Step](), reflect.TypeFor[Approval](), reflect.TypeFor[Job](), reflect.TypeFor[Run](), reflect.TypeFor[Rule](), reflect.TypeFor[Line](), reflect.TypeFor[Brief](), reflect.TypeFor[Decided](),
-		reflect.TypeFor[Standing](), reflect.TypeFor[func(Record) error](),
+		reflect.TypeFor[Standing](), reflect.TypeFor[Summary](), reflect.TypeFor[func(Record) error](),
 	}
 	for k := range typ.NumOut() {
 		out := typ.Out(k)

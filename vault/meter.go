@@ -209,7 +209,7 @@ func (v *Vault) gauges(ctx context.Context, q querier) (out []Sample, err error)
 		args []any
 	}{
 		{count{0, 1, []string{NowRuns}, `SELECT state, count(*) FROM run WHERE ` + runOpen + ` GROUP BY 1`}, nil},
-		{count{0, 0, []string{NowOldest}, `SELECT coalesce(max(0, ? - min(queued)), 0) / 1000.0 FROM run WHERE state = 'queued'`}, []any{now}},
+		{count{0, 0, []string{NowOldest}, `SELECT coalesce(max(0, ? - min(queued)), 0) / 1000.0 FROM run WHERE state = 'queued' AND task = ''`}, []any{now}},
 		{count{0, 2, []string{NowParts}, `SELECT gateway, state, count(*) FROM outbox WHERE state IN ('waiting','sending') GROUP BY 1, 2`}, nil},
 		{count{0, 2, []string{NowParts}, `SELECT gateway, state, count(*) FROM outbox WHERE state IN ('unknown','failed') GROUP BY 1, 2`}, nil},
 		{count{0, 0, []string{NowOldestPart}, `SELECT coalesce(max(0, ? - min(created)), 0) / 1000.0 FROM outbox WHERE state IN ('waiting','sending') AND held IS NULL`}, []any{now}},

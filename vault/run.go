@@ -33,6 +33,7 @@ const (
 type Run struct {
 	ID, Conversation, Person               int64
 	Trigger                                string // message, job or system
+	Task                                   string // TaskSummary: background work; "" = a run that answers
 	To                                     Address
 	Sender                                 string
 	Job                                    int64
@@ -53,13 +54,13 @@ type Run struct {
 	Queued, Ready, Claimed, Started, Ended time.Time     // Claimed: in the present life; Started: the first time
 }
 
-const runColumns = `id, conversation_id, person_id, trigger, gateway, account, chat, thread, sender, job_id, due, input, state, reason, pos, retries, waits, context, model,
+const runColumns = `id, conversation_id, person_id, trigger, task, gateway, account, chat, thread, sender, job_id, due, input, state, reason, pos, retries, waits, context, model,
 	steps, calls, tokens_in, tokens_out, usd, worked, queued, ready_at, claimed, started, ended`
 
 func scanRun(s scanner) (r Run, err error) {
 	var usd sql.NullFloat64
 	var worked int64
-	err = s.Scan(&r.ID, &r.Conversation, null[int64]{&r.Person}, &r.Trigger, &r.To.Gateway, &r.To.Account, &r.To.Chat, &r.To.Thread, &r.Sender, null[int64]{&r.Job},
+	err = s.Scan(&r.ID, &r.Conversation, null[int64]{&r.Person}, &r.Trigger, &r.Task, &r.To.Gateway, &r.To.Account, &r.To.Chat, &r.To.Thread, &r.Sender, null[int64]{&r.Job},
 		instant{&r.Due}, &r.Input, &r.State, &r.Reason, &r.Pos, &r.Retries, &r.Waits, &r.Context, &r.Model, &r.Steps, &r.Calls, &r.TokensIn, &r.TokensOut, &usd, &worked,
 		instant{&r.Queued}, instant{&r.Ready}, instant{&r.Claimed}, instant{&r.Started}, instant{&r.Ended})
 	r.USD, r.USDKnown, r.Worked = usd.Float64, usd.Valid, time.Duration(worked)*time.Millisecond
@@ -124,17 +125,21 @@ func (v *Vault) claim(ctx context.Context, messages bool) (p Progress, err error
 // future and was set right since.
 const longestWait = time.Hour
 
+// idle is when background work may begin: nothing is being worked on, and nobody's message waits.
+const idle = `NOT EXISTS (SELECT 1 FROM run a WHERE a.state = 'running') AND NOT EXISTS (SELECT 1 FROM run b WHERE b.state = 'queued' AND b.trigger = 'message' AND b.ready_at <= ?1)`
+
 func (v *Vault) nextRun(ctx context.Context, q querier, messages bool) (int64, error) {
 	asleep, err := v.asleep(ctx, q)
 	if err != nil {
 		return 0, err
 	}
 	number, err := one(ctx, q, scanInt, `SELECT r.id FROM run r WHERE r.state = 'queued' AND (r.ready_at <= ?1 OR r.ready_at > ?1 + ?2)
-		AND NOT (r.trigger != 'message' AND r.steps = 0 AND r.person_id IN (SELECT value FROM json_each(?4)))
-		AND NOT EXISTS (SELECT 1 FROM run a WHERE a.conversation_id = r.conversation_id AND a.state = 'running')
-		AND NOT EXISTS (SELECT 1 FROM run b WHERE b.conversation_id = r.conversation_id AND b.state = 'queued' AND b.priority = r.priority AND b.id < r.id)
+		AND NOT (r.task = '' AND r.trigger != 'message' AND r.steps = 0 AND r.person_id IN (SELECT value FROM json_each(?4)))
+		AND CASE r.task WHEN '' THEN NOT EXISTS (SELECT 1 FROM run a WHERE a.conversation_id = r.conversation_id AND a.state = 'running' AND a.task = '')
+			AND NOT EXISTS (SELECT 1 FROM run b WHERE b.conversation_id = r.conversation_id AND b.state = 'queued' AND b.priority = r.priority AND b.id < r.id)
+		ELSE `+idle+` END
 		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?3) AND (r.trigger = 'message' OR NOT ?5)
-		ORDER BY CASE WHEN r.queued + r.worked <= ?1 - ?6 THEN max(r.priority, ?7) ELSE r.priority END DESC, r.id LIMIT 1`,
+		ORDER BY CASE WHEN r.task = '' AND r.queued + r.worked <= ?1 - ?6 THEN max(r.priority, ?7) ELSE r.priority END DESC, r.id LIMIT 1`,
 		v.now().UnixMilli(), longestWait.Milliseconds(), settingPaused, asleep, messages, Patience.Milliseconds(), priorityMessage)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
@@ -235,7 +240,7 @@ func (v *Vault) EndRun(ctx context.Context, run int64, end Ending) error {
 }
 
 func (t *Tx) endRun(r Run, end Ending) error {
-	if end.Reply != "" {
+	if end.Reply != "" && r.Task == "" {
 		class := end.Class
 		if class == "" {
 			class = Answer
@@ -307,9 +312,9 @@ func (v *Vault) Runs(ctx context.Context, person int64, limit int) ([]Run, error
 	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE (? = 0 OR person_id = ?) ORDER BY id DESC LIMIT ?`, person, person, limit)
 }
 
-// OpenRuns lists the runs that have not ended, oldest first. conversation 0 = all.
+// OpenRuns lists the runs that have not ended, oldest first, background work left out. conversation 0 = all.
 func (v *Vault) OpenRuns(ctx context.Context, conversation int64) ([]Run, error) {
-	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE state IN ('queued','running','waiting') AND (? = 0 OR conversation_id = ?) ORDER BY +id`, conversation, conversation)
+	return collect(ctx, v.rdb, scanRun, `SELECT `+runColumns+` FROM run WHERE state IN ('queued','running','waiting') AND task = '' AND (? = 0 OR conversation_id = ?) ORDER BY +id`, conversation, conversation)
 }
 
 // StoppedAmong gives those of the runs that are no longer running: a person stopped them.

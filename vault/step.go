@@ -68,14 +68,7 @@ func (v *Vault) SaveStep(ctx context.Context, run int64, d StepDone) (joined []i
 		if _, err := t.exec(`UPDATE message SET step = ? WHERE run_id = ? AND role = 'user' AND step IS NULL AND id <= ?`, d.Step.N, run, d.Seen); err != nil {
 			return err
 		}
-		var usd any
-		if d.Step.USDKnown {
-			usd = d.Step.USD
-		}
-		// One step of unknown price makes the run's price unknown.
-		if _, err := t.exec(`UPDATE run SET retries = 0, waits = '', steps = steps + 1, calls = calls + ?, tokens_in = tokens_in + ?, tokens_out = tokens_out + ?,
-			usd = CASE WHEN steps = 0 THEN ? ELSE usd + ? END, model = ? WHERE id = ?`,
-			len(d.Calls), d.Step.TokensIn, d.Step.TokensOut, usd, usd, d.Step.Model, run); err != nil {
+		if err := t.countStep(run, d.Step, len(d.Calls)); err != nil {
 			return err
 		}
 		for i, c := range d.Calls {
@@ -93,6 +86,17 @@ func (v *Vault) SaveStep(ctx context.Context, run int64, d StepDone) (joined []i
 		return err
 	})
 	return joined, err
+}
+
+// countStep books a step on its run. One step of unknown price makes the run's price unknown.
+func (t *Tx) countStep(run int64, s Step, calls int) error {
+	var usd any
+	if s.USDKnown {
+		usd = s.USD
+	}
+	_, err := t.exec(`UPDATE run SET retries = 0, waits = '', steps = steps + 1, calls = calls + ?, tokens_in = tokens_in + ?, tokens_out = tokens_out + ?,
+		usd = CASE WHEN steps = 0 THEN ? ELSE usd + ? END, model = ? WHERE id = ?`, calls, s.TokensIn, s.TokensOut, usd, usd, s.Model, run)
+	return err
 }
 
 func (t *Tx) insertStep(run int64, s Step) error {

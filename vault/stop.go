@@ -10,7 +10,7 @@ type Halted struct {
 // Stop ends a conversation's active and waiting runs: their open questions are closed, their unsent parts dropped. What is
 // only queued is kept. Everything of the runs that comes later is refused with ErrNotRunning.
 func (t *Tx) Stop(conversation int64) (h Halted, err error) {
-	if h.Stopped, err = collect(t.ctx, t.tx, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND state IN ('queued','running','waiting') AND (state != 'queued' OR started IS NOT NULL) ORDER BY +id`, conversation); err != nil {
+	if h.Stopped, err = collect(t.ctx, t.tx, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND state IN ('queued','running','waiting') AND task = '' AND (state != 'queued' OR started IS NOT NULL) ORDER BY +id`, conversation); err != nil {
 		return h, err
 	}
 	for _, r := range h.Stopped {
@@ -20,7 +20,7 @@ func (t *Tx) Stop(conversation int64) (h Halted, err error) {
 		}
 		h.Unsure = append(h.Unsure, unsure...)
 	}
-	h.Kept, err = collect(t.ctx, t.tx, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND state = 'queued' ORDER BY id`, conversation)
+	h.Kept, err = collect(t.ctx, t.tx, scanRun, `SELECT `+runColumns+` FROM run WHERE conversation_id = ? AND state = 'queued' AND task = '' ORDER BY id`, conversation)
 	return h, err
 }
 

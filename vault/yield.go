@@ -27,7 +27,7 @@ func (v *Vault) Blocked(ctx context.Context) ([]Blocked, error) {
 	return collect(ctx, v.rdb, func(s scanner) (b Blocked, err error) {
 		err = s.Scan(&b.Run, &b.By, &b.Background, instant{&b.Since}, &b.Waits)
 		return b, err
-	}, `SELECT q.id, r.id, r.trigger != 'message', q.ready_at, q.waits FROM run q JOIN run r ON r.conversation_id = q.conversation_id AND r.state = 'running'
+	}, `SELECT q.id, r.id, r.trigger != 'message', q.ready_at, q.waits FROM run q JOIN run r ON r.conversation_id = q.conversation_id AND r.state = 'running' AND r.task = ''
 		WHERE q.state = 'queued' AND q.trigger = 'message' AND q.ready_at <= ? AND NOT (`+joins+`)
 		AND NOT EXISTS (SELECT 1 FROM setting WHERE name = ?) ORDER BY +q.id`, v.now().UnixMilli(), settingPaused)
 }

@@ -95,6 +95,7 @@ func (a *agent) brainSettings(_ context.Context, cfg *config.Config) brain.Setti
 		Backends: a.backends(cfg), Model: string(row.InUse), Fallback: cfg.Brain.Fallback, CloudFallback: brain.CloudFallback(cfg.Brain.CloudFallback), Persona: cfg.Brain.Persona, Zone: cfg.Location(),
 		Limits: limits(cfg.Brain.Limits), LimitsOf: map[string]brain.DayLimits{},
 		Permissions: brain.Permissions{Tools: permissions(cfg.Skills.Permissions)},
+		Background:  cfg.Brain.Background,
 	}
 	for _, p := range cfg.People {
 		if p.Limits != nil {

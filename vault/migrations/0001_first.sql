@@ -105,6 +105,7 @@ CREATE TABLE run (
   conversation_id INTEGER NOT NULL REFERENCES conversation(id),
   person_id INTEGER REFERENCES person(id),
   trigger   TEXT NOT NULL CHECK (trigger IN ('message','job','system')),
+  task      TEXT NOT NULL DEFAULT '',          -- summary: background work that says nothing and is no part of the talk
   key       TEXT UNIQUE,                       -- job:7@DUE: a job fires once for a due instant
   gateway   TEXT NOT NULL, account TEXT NOT NULL, chat TEXT NOT NULL, thread TEXT NOT NULL,  -- where the answer goes
   sender    TEXT NOT NULL DEFAULT '',
@@ -130,6 +131,7 @@ CREATE TABLE run (
 );
 CREATE INDEX run_state ON run(state, conversation_id);
 CREATE INDEX run_history ON run(conversation_id, pos);
+CREATE INDEX run_task ON run(conversation_id, task, id) WHERE task != '';
 
 CREATE TABLE step (
   run_id  INTEGER NOT NULL REFERENCES run(id),
@@ -309,6 +311,7 @@ CREATE INDEX memory_person ON memory(person_id, scope);
 CREATE INDEX memory_conversation ON memory(conversation_id);
 CREATE INDEX memory_norm ON memory(norm);
 CREATE INDEX memory_pinned ON memory(id) WHERE pinned;
+CREATE INDEX memory_rule ON memory(id) WHERE kind = 'rule';
 -- The tokens are made by the program (tokens.go); ascii leaves all that is not ASCII as it is.
 CREATE VIRTUAL TABLE memory_fts USING fts5(tokens, tokenize = "ascii");
 INSERT INTO memory_fts(memory_fts, rank) VALUES('secure-delete', 1);
@@ -319,6 +322,7 @@ CREATE TABLE summary (
   from_pos INTEGER NOT NULL, to_pos INTEGER NOT NULL,
   text    TEXT NOT NULL, model TEXT NOT NULL, created INTEGER NOT NULL
 );
+CREATE INDEX summary_conversation ON summary(conversation_id, to_pos);
 
 -- What holds until it is changed: pause, the model chosen in a chat, a poll offset, the last seen clock.
 CREATE TABLE setting (

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"hearth/brain"
 )
@@ -32,7 +33,7 @@ func TestCallsAndResultsStayPaired(t *testing.T) {
 		"twice":               {[]brain.Msg{calls("a"), result("a", "1"), result("a", "2")}, []brain.Msg{calls("a"), result("a", "1")}},
 		"too late":            {[]brain.Msg{calls("a"), user, result("a", "1")}, []brain.Msg{calls("a"), result("a", lost), user}},
 	} {
-		if diff := cmp.Diff(c.want, Paired(c.in)); diff != "" {
+		if diff := cmp.Diff(c.want, Paired(c.in), cmpopts.IgnoreUnexported(brain.Msg{})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
