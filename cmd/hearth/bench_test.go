@@ -221,3 +221,23 @@ func memoryMB(b *testing.B, pid int) (resident, anonymous float64) {
 	}
 	return resident, anonymous
 }
+
+// workedMS is for how many milliseconds a process has had a core, in steps of ten.
+func workedMS(b *testing.B, pid int) float64 {
+	b.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name may hold blanks
+	fields := strings.Fields(rest)
+	total := 0.0
+	for _, field := range fields[11:13] { // utime and stime of proc(5), in hundredths of a second
+		ticks, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		total += ticks * 10
+	}
+	return total
+}
