@@ -2,15 +2,13 @@ package whatsapp
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/store"
@@ -111,82 +109,62 @@ func TestOpenclaw4686AnotherNumberCanBeLinked(t *testing.T) {
 	w.hears(w.ann, "hello Ann")
 }
 
-// The library's file was locked against itself when several things were stored at once, and what it could not store was lost.
+// The library's file was locked against itself when several things were stored at once, and what could not be stored was
+// lost. Here who comes second waits, also one that reads before it writes.
 func TestTheSessionIsNotLocked(t *testing.T) {
-	open := func(t *testing.T) func() *session {
-		path := filepath.Join(t.TempDir(), "whatsapp.db")
-		return func() *session {
-			s, err := openSession(t.Context(), path, slog.New(slog.DiscardHandler))
-			if err != nil {
+	for report, second := range map[string]func(*session, func()) error{
+		"whatsmeow#838": func(s *session, read func()) error { return s.count(t.Context(), read) },
+		"whatsmeow#298": func(s *session, _ func()) error { // what a message brings, through another opening of the file
+			hidden, number := types.NewJID("9", types.HiddenUserServer), types.NewJID("1555", types.DefaultUserServer)
+			return s.container.LIDMap.PutLIDMapping(t.Context(), hidden, number)
+		},
+	} {
+		t.Run(report, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "whatsapp.db")
+			var opened [2]*session
+			for i := range opened {
+				var err error
+				if opened[i], err = openSession(t.Context(), path, slog.New(slog.DiscardHandler)); err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = opened[i].close() }()
+			}
+			if _, err := opened[0].db.ExecContext(t.Context(), `CREATE TABLE n(n INTEGER); INSERT INTO n VALUES(0)`); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = s.close() })
-			return s
-		}
-	}
-	t.Run("whatsmeow#838", func(t *testing.T) { // transactions that read before they write
-		s := open(t)()
-		if _, err := s.db.ExecContext(t.Context(), `CREATE TABLE n(n INTEGER); INSERT INTO n VALUES(0)`); err != nil {
-			t.Fatal(err)
-		}
-		const writers, times = 8, 20
-		var all sync.WaitGroup
-		for range writers {
-			all.Go(func() {
-				for range times {
-					if err := s.count(t.Context()); err != nil {
-						t.Errorf("a transaction: %v", err)
-					}
+			reading, done := make(chan struct{}), make(chan error, 1)
+			err := opened[0].count(t.Context(), func() {
+				go func() { done <- second(opened[1], func() { close(reading) }) }()
+				select { // it must not get so far while the first is at it
+				case <-reading:
+				case err := <-done:
+					done <- err
+				case <-time.After(300 * time.Millisecond):
 				}
 			})
-		}
-		all.Wait()
-		var n int
-		if err := s.db.QueryRowContext(t.Context(), `SELECT n FROM n`).Scan(&n); err != nil || n != writers*times {
-			t.Errorf("%d, %v, want %d", n, err, writers*times)
-		}
-	})
-	t.Run("whatsmeow#298", func(t *testing.T) { // names that are noted while another opens the file, as doctor does
-		again := open(t)
-		s := again()
-		lids := s.container.LIDMap
-		var all sync.WaitGroup
-		for writer := range 4 {
-			all.Go(func() {
-				for n := range 20 {
-					number := fmt.Sprint(1_555_000_0000 + 100*writer + n)
-					err := lids.PutLIDMapping(t.Context(), types.NewJID("9"+number, types.HiddenUserServer), types.NewJID(number, types.DefaultUserServer))
-					if err != nil {
-						t.Errorf("store a name: %v", err)
-					}
-				}
-			})
-		}
-		for range 3 {
-			if _, err := again().container.GetFirstDevice(t.Context()); err != nil {
-				t.Errorf("look into it: %v", err)
+			if err != nil {
+				t.Errorf("the first: %v", err)
 			}
-		}
-		all.Wait()
-	})
+			if err := <-done; err != nil {
+				t.Errorf("the second: %v", err)
+			}
+		})
+	}
 }
 
-// count adds one to a number, reading it first.
-func (s *session) count(ctx context.Context) (err error) {
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{})
+// count adds one to a number, in a transaction that reads it first; between the two it calls read.
+func (s *session) count(ctx context.Context, read func()) error {
+	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, tx.Rollback())
-		}
-	}()
+	defer func() { _ = tx.Rollback() }() // nothing after the commit
 	var n int
-	if err = tx.QueryRowContext(ctx, `SELECT n FROM n`).Scan(&n); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT n FROM n`).Scan(&n); err != nil {
 		return err
 	}
-	if _, err = tx.ExecContext(ctx, `UPDATE n SET n = ?`, n+1); err != nil {
+	read()
+	if _, err := tx.ExecContext(ctx, `UPDATE n SET n = ?`, n+1); err != nil {
 		return err
 	}
 	return tx.Commit()
