@@ -152,7 +152,7 @@ func TestOpenclaw75569ContactsOfTheOwnNumberGetNothing(t *testing.T) {
 	}})
 	w.sends(w.me, group, &waE2E.Message{Conversation: proto.String("hello to the group")})
 	w.sends(w.me, w.me.PN, &waE2E.Message{Conversation: proto.String("hello to myself")})
-	in := w.inbound(1)
+	in := once(w.inbound(1))
 	if len(in) != 1 || in[0].Text != "hello to myself" || in[0].Sender != "+"+w.me.PN.User || in[0].Chat != in[0].Sender || in[0].ChatKind != vault.Private {
 		t.Errorf("%+v", in)
 	}

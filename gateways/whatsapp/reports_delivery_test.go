@@ -102,7 +102,7 @@ func TestOpenclaw61575ReplayedMessagesAreOne(t *testing.T) {
 	}
 	w.inbound(replays + 1)
 	w.says(w.ann, "the end")
-	w.inbound(replays + 2)
+	w.comes("the end")
 	runs := w.runs()
 	if len(runs) != 2 {
 		t.Fatalf("%d runs", len(runs))
