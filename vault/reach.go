@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// Reached says whether a private chat or a group belongs to somebody known, and whether they have written there first.
+// Reached says whether a chat may be written to, and whether somebody has written there first. Known are the chats of people
+// who are, the groups in which they have written, and strangers who have: they get one line. One who was removed is not.
 func (v *Vault) Reached(ctx context.Context, gateway, chat string) (known, wrote bool, err error) {
-	n, err := one(ctx, v.rdb, scanInt, `SELECT EXISTS(SELECT 1 FROM identity WHERE gateway = ?1 AND ext = ?2)
+	n, err := one(ctx, v.rdb, scanInt, `SELECT (EXISTS(SELECT 1 FROM identity i JOIN person p ON p.id = i.person_id WHERE i.gateway = ?1 AND i.ext = ?2 AND p.gone IS NULL)
+		OR EXISTS(SELECT 1 FROM chat WHERE gateway = ?1 AND chat = ?2 AND kind = 'group') OR EXISTS(SELECT 1 FROM stranger WHERE gateway = ?1 AND ext = ?2))
 		+ 2 * (EXISTS(SELECT 1 FROM chat WHERE gateway = ?1 AND chat = ?2) OR EXISTS(SELECT 1 FROM stranger WHERE gateway = ?1 AND ext = ?2))`, gateway, chat)
-	return n > 0, n > 1, err
+	return n&1 != 0, n&2 != 0, err
 }
 
 // Unasked counts what was sent since an instant, on a gateway, to people who have never written there.

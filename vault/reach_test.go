@@ -28,6 +28,21 @@ func TestReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "a stranger who wrote", reached("+998"), [2]bool{true, true})
+	in.Chat, in.Sender, in.ChatKind = "5@g.us", "+351", Group
+	must(h.Accept(t.Context(), in, h.ann, 0))(t)
+	equal(t, "a group", reached("5@g.us"), [2]bool{true, true})
+
+	pair := sender("+352", "Bob")
+	pair.Gateway = "whatsapp"
+	must(h.Pair(t.Context(), pair, h.code("Bob", Member)))(t)
+	equal(t, "paired", reached("+352"), [2]bool{true, false})
+	check(t, h.SyncPeople(t.Context(), []Person{household[2]})) // the pairing stays, in case they come back
+	equal(t, "removed, wrote", reached("+351"), [2]bool{false, true})
+	equal(t, "removed, paired", reached("+352"), [2]bool{false, false})
+	equal(t, "a group they were in", reached("5@g.us"), [2]bool{true, true})
+	in.Chat, in.Sender, in.ChatKind = "+351", "+351", Private
+	check(t, h.Stranger(t.Context(), in, "a line"))
+	equal(t, "removed, and wrote as a stranger", reached("+351"), [2]bool{true, true})
 }
 
 // Only what went to people who have never written counts, and only since then.

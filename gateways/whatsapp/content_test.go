@@ -91,7 +91,7 @@ func TestOpenclaw51804MentionsCountWhereTheyAreMade(t *testing.T) {
 		"somebody else":     {mention(other), false},
 		"nonsense":          {mention("@@"), false},
 		"answer to number":  {&waE2E.ContextInfo{StanzaID: proto.String("A"), Participant: &pn}, true},
-		"nanobot#2501: LID": {&waE2E.ContextInfo{StanzaID: proto.String("A"), Participant: &lid}, true},
+		"answer to LID":     {&waE2E.ContextInfo{StanzaID: proto.String("A"), Participant: &lid}, true},
 		"answer to another": {&waE2E.ContextInfo{StanzaID: proto.String("A"), Participant: &other}, false},
 		"a mention in what is quoted": {&waE2E.ContextInfo{StanzaID: proto.String("A"), Participant: &other, QuotedMessage: &waE2E.Message{
 			ExtendedTextMessage: &waE2E.ExtendedTextMessage{Text: proto.String("@me"), ContextInfo: mention(pn)},
@@ -239,7 +239,7 @@ func TestDisappearingTimerIsKept(t *testing.T) {
 	}
 }
 
-// What models write in Markdown arrives in WhatsApp's own marks (moltis#1220, synaplan#268).
+// What models write in Markdown arrives in WhatsApp's own marks (moltis#1220).
 func TestMoltis1220MarkdownIsTranslated(t *testing.T) {
 	p := vault.Part{Text: "# Plan\n**Buy** *milk* at [the shop](https://shop.example) and ~~bread~~\n`code`", Class: vault.Answer}
 	want := "*Plan*\n*Buy* _milk_ at the shop (https://shop.example) and ~bread~\n`code`"

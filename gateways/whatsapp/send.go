@@ -168,7 +168,7 @@ func refused(e *gateways.SendError) {
 	}
 	switch {
 	case code == reachOut:
-		e.Outcome, e.Human = vault.Refused, "WhatsApp does not let this number write to them before they write to it"
+		e.Outcome, e.Human = vault.Refused, "WhatsApp does not let this number write to them until they next write to it"
 	case code == 429 || code >= 500:
 		e.Outcome, e.Human, e.Wait = vault.NotSent, "WhatsApp asks to wait", time.Minute
 	default:
