@@ -46,6 +46,7 @@ type Brain struct {
 	mu     sync.Mutex
 	active map[*work]struct{}
 
+	freed   chan struct{} // a conversation is free
 	audited time.Time // when the ends of runs were looked at last; monotonic
 	proven  int64     // the run up to which they were
 }
@@ -67,7 +68,7 @@ const (
 
 // New makes a brain with the given settings; Run starts it.
 func New(opt Options, s Settings) *Brain {
-	b := &Brain{vault: opt.Vault, tools: opt.Tools, now: opt.Now, log: opt.Log, hook: opt.Hook, active: map[*work]struct{}{}}
+	b := &Brain{vault: opt.Vault, tools: opt.Tools, now: opt.Now, log: opt.Log, hook: opt.Hook, active: map[*work]struct{}{}, freed: make(chan struct{}, 1)}
 	if b.hook == nil {
 		b.hook = func(string) {}
 	}
@@ -111,6 +112,7 @@ func (b *Brain) Run(ctx context.Context) error {
 			b.cancelAll()
 			return nil
 		case <-woken:
+		case <-b.freed:
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -201,7 +203,10 @@ func (b *Brain) dispatch(ctx context.Context, working *sync.WaitGroup) error {
 				b.mu.Lock()
 				delete(b.active, w)
 				b.mu.Unlock()
-				b.vault.Wake() // its conversation is free
+				select {
+				case b.freed <- struct{}{}:
+				default: // that is known already
+				}
 			}()
 			b.drive(runCtx, p)
 		})

@@ -50,7 +50,7 @@ func New(opt Options) *Scheduler {
 
 // Run fires jobs until ctx ends.
 func (s *Scheduler) Run(ctx context.Context) error {
-	woken, cancel := s.vault.Subscribe(vault.JobsChanged, vault.ApprovalsChanged, vault.SettingsChanged, vault.PeopleChanged, vault.OutboxChanged, vault.MemoriesChanged)
+	woken, cancel := s.vault.SubscribeLater(vault.JobsChanged, vault.ApprovalsChanged, vault.SettingsChanged, vault.PeopleChanged, vault.OutboxChanged, vault.MemoriesChanged)
 	defer cancel()
 	for ctx.Err() == nil {
 		next, err := s.pass(ctx)
@@ -61,7 +61,6 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-woken:
-			s.vault.Burst(ctx)
 		case <-timer.C:
 		}
 		timer.Stop()

@@ -26,7 +26,7 @@ const settling = time.Minute
 // has in hand. Ended runs up to after were looked at before; upTo is where the next audit goes on.
 func (v *Vault) Audit(ctx context.Context, after int64, inHand func(run int64) bool) (found []Astray, upTo int64, err error) {
 	before := v.now().Add(-settling).UnixMilli()
-	suspects, err := collect(ctx, v.rdb, scanAstray, astraySQL, after, before)
+	suspects, err := collect(ctx, v.rdb.slowly(), scanAstray, astraySQL, after, before)
 	if err != nil {
 		return nil, after, err
 	}

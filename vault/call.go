@@ -91,7 +91,7 @@ func (t *Tx) insertCall(r Run, step, i int, c Call) error {
 // StartCall commits the intent to run a call, before it runs. Only an Acts call must be flushed: the others may repeat.
 // Errors: ErrNotRunning when a person stopped the run, ErrMustNotBegin.
 func (v *Vault) StartCall(ctx context.Context, c Call) error {
-	return v.write(ctx, "start-call", durability(c.Effect == "acts"), func(t *Tx) error {
+	return v.write(ctx, "start-call", durableIf(c.Effect == "acts"), func(t *Tx) error {
 		if _, err := t.running(c.Run); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ var ErrMustNotBegin = errors.New("the call must not begin")
 // ErrNotRunning: the run was stopped while the call ran; the result is kept all the same.
 func (v *Vault) FinishCall(ctx context.Context, c Call) error {
 	var stopped error
-	err := v.write(ctx, "finish-call", durability(c.Effect == "acts"), func(t *Tx) error {
+	err := v.write(ctx, "finish-call", durableIf(c.Effect == "acts"), func(t *Tx) error {
 		if _, err := t.running(c.Run); err != nil {
 			stopped = err
 		}

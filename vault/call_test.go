@@ -73,10 +73,10 @@ func TestOnlyActsCallsAreFlushed(t *testing.T) {
 		h := newHome(t)
 		_, c := calling(h, Call{Tool: "x", Effect: effect})
 		check(t, h.StartCall(t.Context(), c))
-		equal(t, "start of "+effect, h.full, want)
+		equal(t, "start of "+effect, h.onDisk(), want)
 		c.State = Finished
 		check(t, h.FinishCall(t.Context(), c))
-		equal(t, "end of "+effect, h.full, want)
+		equal(t, "end of "+effect, h.onDisk(), want)
 	}
 }
 

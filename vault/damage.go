@@ -56,7 +56,23 @@ func (v *Vault) Examine(ctx context.Context) error {
 // readers are the connections that read. What they stumble over is noted.
 type readers struct {
 	*sql.DB
-	v *Vault
+	v    *Vault
+	slow bool // a query may take so long that the end of its context cuts it off
+}
+
+// slowly is for queries of which nobody knows how long they take.
+func (r readers) slowly() readers {
+	r.slow = true
+	return r
+}
+
+// briefly gives the context of a query: one that takes no time is not cut off, since watching for that would take longer
+// than most queries do.
+func briefly(ctx context.Context, q querier) (context.Context, error) {
+	if r, ok := q.(readers); ok && !r.slow {
+		return context.WithoutCancel(ctx), ctx.Err()
+	}
+	return ctx, nil
 }
 
 // noted looks at what a query of the readers came to.

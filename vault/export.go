@@ -152,7 +152,7 @@ func (v *Vault) exportTable(ctx context.Context, table, where string, of int64, 
 	end := ` ORDER BY ` + strings.Join(order, ", ") + fmt.Sprintf(` LIMIT %d`, exportPage)
 	args := []any{of}
 	for {
-		page, err := collect(ctx, v.rdb, func(s scanner) ([]any, error) { return scanAll(s, len(columns)) }, query+end, args...)
+		page, err := collect(ctx, v.rdb.slowly(), func(s scanner) ([]any, error) { return scanAll(s, len(columns)) }, query+end, args...)
 		if err != nil {
 			return err
 		}

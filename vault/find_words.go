@@ -96,7 +96,7 @@ const conversationBits = 40
 
 // said finds messages by words, speaker and time, best first, all that are worth something up to maxAnswers.
 func (v *Vault) said(ctx context.Context, in Scope, q Query) ([]Hit, error) {
-	newest, err := one(ctx, v.rdb, scanInt, `SELECT coalesce(max(id), 0) FROM message`)
+	newest, err := one(ctx, v.rdb.slowly(), scanInt, `SELECT coalesce(max(id), 0) FROM message`)
 	if err != nil || newest == 0 {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (v *Vault) idsBetween(ctx context.Context, in Scope, low, high int64) ([]in
 
 // numbers reads a row of numbers with commas between them.
 func (v *Vault) numbers(ctx context.Context, query string, args ...any) ([]int64, error) {
-	list, err := one(ctx, v.rdb, scanString, query, args...)
+	list, err := one(ctx, v.rdb.slowly(), scanString, query, args...)
 	if err != nil || list == "" {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func (v *Vault) around(ctx context.Context, in Scope, ids []int64, run int64) ([
 		return nil, err
 	}
 	type span struct{ C, Low, High int64 }
-	spans, err := collect(ctx, v.rdb, func(s scanner) (p span, err error) { err = s.Scan(&p.C, &p.Low, &p.High); return p, err },
+	spans, err := collect(ctx, v.rdb.slowly(), func(s scanner) (p span, err error) { err = s.Scan(&p.C, &p.Low, &p.High); return p, err },
 		fmt.Sprintf(`SELECT m.conversation_id,
 			coalesce((SELECT min(pos) FROM (SELECT b.pos FROM message b WHERE b.conversation_id = m.conversation_id AND b.pos < m.pos ORDER BY b.pos DESC LIMIT %d)), m.pos),
 			coalesce((SELECT max(pos) FROM (SELECT b.pos FROM message b WHERE b.conversation_id = m.conversation_id AND b.pos > m.pos ORDER BY b.pos LIMIT %d)), m.pos)
@@ -307,7 +307,7 @@ func (v *Vault) around(ctx context.Context, in Scope, ids []int64, run int64) ([
 	if list, err = json.Marshal(merged); err != nil {
 		return nil, err
 	}
-	return collect(ctx, v.rdb, func(s scanner) (l line, err error) {
+	return collect(ctx, v.rdb.slowly(), func(s scanner) (l line, err error) {
 		err = s.Scan(&l.span, &l.Conversation, &l.ID, null[int64]{&l.Run}, &l.Pos, &l.Role, null[int64]{&l.Person}, &l.Kind, &l.Text, &l.Forwarded, instant{&l.Sent}, instant{&l.Received})
 		l.Step = -1
 		return l, err

@@ -53,7 +53,6 @@ func TestLOOP22AProgressLineNeverHoldsUpAnAnswer(t *testing.T) {
 func TestProgressCostsNoFlush(t *testing.T) {
 	h := newHome(t)
 	run := h.accept(h.ann, "hello")
-	flushed := func() (on bool) { return h.full }
 	for what, do := range map[string]func(){
 		"notice": func() { check(t, h.NoticeWaiting(t.Context(), run, "One moment.")) },
 		"show":   func() { h.line("b", "x") },
@@ -67,9 +66,9 @@ func TestProgressCostsNoFlush(t *testing.T) {
 		},
 	} {
 		h.do(func(*Tx) error { return nil }) // flushed
-		equal(t, "before "+what, flushed(), true)
+		equal(t, "before "+what, h.onDisk(), true)
 		do()
-		equal(t, what, flushed(), false)
+		equal(t, what, h.onDisk(), false)
 	}
 }
 

@@ -132,7 +132,7 @@ func (v *Vault) Recall(ctx context.Context, in Scope, query string, limit int) (
 		return collect(ctx, v.rdb, scanMemory, `SELECT `+prefixed(memoryColumns)+` FROM memory m WHERE m.superseded_by IS NULL AND `+where+` ORDER BY m.id DESC LIMIT ?`, append(args, limit)...)
 	}
 	for _, join := range []string{" AND ", " OR "} {
-		found, err := collect(ctx, v.rdb, scanMemory, `SELECT `+prefixed(memoryColumns)+` FROM memory_fts f JOIN memory m ON m.id = f.rowid
+		found, err := collect(ctx, v.rdb.slowly(), scanMemory, `SELECT `+prefixed(memoryColumns)+` FROM memory_fts f JOIN memory m ON m.id = f.rowid
 			WHERE memory_fts MATCH ? AND m.superseded_by IS NULL AND `+where+` ORDER BY f.rank, m.id DESC LIMIT ?`,
 			append(append([]any{strings.Join(words, join)}, args...), limit)...)
 		if err != nil || len(found) > 0 || len(words) == 1 {

@@ -30,6 +30,8 @@ const (
 	ClaimsChanged Change = "claim"
 	// DraftsChanged is what a run needs to do the same again after a crash: nobody waits for it.
 	DraftsChanged Change = "draft"
+	// TroubleChanged is that the file or the disk is no longer to be trusted, or is again.
+	TroubleChanged Change = "trouble"
 	// PreviewsChanged is what a model has written of a reply: see Vault.Preview.
 	PreviewsChanged Change = "preview"
 )
@@ -98,20 +100,40 @@ func changes(query string) Change {
 // one too few.
 type notifier struct {
 	mu   sync.Mutex
-	subs map[chan struct{}][]Change // what they wait for; none = whatever it is
+	subs map[*subscriber]struct{}
+}
+
+// subscriber is one who waits.
+type subscriber struct {
+	hints chan struct{}
+	about []Change      // none = whatever it is
+	later time.Duration // after the first change that he was not told of
+	timer *time.Timer   // it runs; nil = it does not
+}
+
+func (s *subscriber) hint() {
+	select {
+	case s.hints <- struct{}{}:
+	default: // there is one waiting already
+	}
 }
 
 // wake wakes who waits for one of these; nil = everybody.
 func (n *notifier) wake(touched map[Change]bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for ch, about := range n.subs {
-		if !concerns(touched, about) {
-			continue
-		}
-		select {
-		case ch <- struct{}{}:
-		default: // it has a hint waiting already
+	for s := range n.subs {
+		switch {
+		case !concerns(touched, s.about):
+		case s.later <= 0 || touched == nil:
+			s.hint()
+		case s.timer == nil:
+			s.timer = time.AfterFunc(s.later, func() {
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				s.timer = nil
+				s.hint()
+			})
 		}
 	}
 }
@@ -131,31 +153,30 @@ func concerns(touched map[Change]bool, about []Change) bool {
 // Subscribe gives a channel that is filled after each commit that changes something of these kinds, or after every one
 // when none is named, and the function that ends it.
 func (v *Vault) Subscribe(about ...Change) (<-chan struct{}, func()) {
-	ch := make(chan struct{}, 1)
-	v.notifier.mu.Lock()
-	defer v.notifier.mu.Unlock()
-	if v.notifier.subs == nil {
-		v.notifier.subs = map[chan struct{}][]Change{}
-	}
-	v.notifier.subs[ch] = about
-	return ch, func() {
-		v.notifier.mu.Lock()
-		defer v.notifier.mu.Unlock()
-		delete(v.notifier.subs, ch)
-	}
+	return v.notifier.add(&subscriber{about: about})
 }
 
-// Burst waits until the events that come together have come, as long as Options.Burst says: who is woken and in no hurry
-// looks once behind them, and not between them, where it would only be in the way of the answer.
-func (v *Vault) Burst(ctx context.Context) {
-	if v.burst <= 0 {
-		return
+// SubscribeLater is Subscribe for who is in no hurry: the events that come together make one hint behind them, after
+// Options.Burst. Between them, who looks is only in the way of the answer.
+func (v *Vault) SubscribeLater(about ...Change) (<-chan struct{}, func()) {
+	return v.notifier.add(&subscriber{about: about, later: v.burst})
+}
+
+func (n *notifier) add(s *subscriber) (<-chan struct{}, func()) {
+	s.hints = make(chan struct{}, 1)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.subs == nil {
+		n.subs = map[*subscriber]struct{}{}
 	}
-	timer := time.NewTimer(v.burst)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
+	n.subs[s] = struct{}{}
+	return s.hints, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.subs, s)
+		if s.timer != nil {
+			s.timer.Stop()
+		}
 	}
 }
 

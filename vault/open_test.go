@@ -24,8 +24,7 @@ func pragma(t *testing.T, q querier, name string) string {
 
 func TestConnectionsAreSafe(t *testing.T) {
 	h := newHome(t)
-	check(t, h.Set(t.Context(), "a", "b")) // a durable write, so that the writer is in that mode
-	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "secure_delete": "1", "busy_timeout": "10000"} {
+	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1", "secure_delete": "1", "busy_timeout": "10000"} {
 		equal(t, "the writer's "+name, pragma(t, h.writer, name), want)
 	}
 	for name, want := range map[string]string{"journal_mode": "wal", "query_only": "1"} {
@@ -35,21 +34,6 @@ func TestConnectionsAreSafe(t *testing.T) {
 		t.Error("a reader could write")
 	}
 	equal(t, "FTS5 secure-delete", h.count(`SELECT v FROM memory_fts_config WHERE k = 'secure-delete'`), 1)
-}
-
-func TestDurableEventsAreFlushedAndClaimsAreNot(t *testing.T) {
-	h := newHome(t)
-	mode := func(d durability) (got string) {
-		check(t, h.write(t.Context(), "x", d, func(tx *Tx) (err error) {
-			got, err = one(tx.ctx, tx.tx, scanString, `PRAGMA synchronous`)
-			return err
-		}))
-		return got
-	}
-	for range 2 {
-		equal(t, "durable", mode(durable), "2")
-		equal(t, "relaxed", mode(relaxed), "1")
-	}
 }
 
 func TestFilesAreForTheirOwnerOnly(t *testing.T) {

@@ -166,9 +166,13 @@ func (v *Vault) Lanes(ctx context.Context) ([]string, error) {
 }
 
 // Sending commits that a part is about to be handed to the messenger, with the text it will have there. It must be called
-// before each attempt; for a part that was posted as sending it costs no flush.
+// before each attempt. A part that was posted as sending needs no flush of its own, but the event that posted it must be safe.
 func (v *Vault) Sending(ctx context.Context, p Part) error {
-	return v.write(ctx, "sending", durability(p.State != "sending"), func(t *Tx) error {
+	d := ordered
+	if p.State != "sending" {
+		d = durable
+	}
+	return v.write(ctx, "sending", d, func(t *Tx) error {
 		n, err := t.note(SendsChanged, `UPDATE outbox SET state = 'sending', rests = 0, attempts = attempts + 1, boot = ?, stable = ? WHERE id = ? AND state IN ('waiting','sending')`, t.v.boot, p.Stable, p.ID)
 		if err == nil && n == 0 {
 			err = ErrNotFound // a person stopped or dropped it
@@ -179,7 +183,7 @@ func (v *Vault) Sending(ctx context.Context, p Part) error {
 
 // Delivered commits that the messenger took the part, under its id.
 func (v *Vault) Delivered(ctx context.Context, p Part, ref string) error {
-	return v.write(ctx, "sent", durability(p.Class != Status), func(t *Tx) error {
+	return v.write(ctx, "sent", durableIf(p.Class != Status), func(t *Tx) error {
 		if _, err := t.note(SendsChanged, `UPDATE outbox SET state = 'sent', ref = ?, shown = CASE class WHEN 'progress' THEN ? ELSE '' END, sent = ?, error = '' WHERE id = ?`, ref, p.Text, t.now.UnixMilli(), p.ID); err != nil {
 			return err
 		}
@@ -203,7 +207,7 @@ const (
 // Undelivered commits what came of an attempt. again is when to try next. A part that may have arrived is handled by its
 // class; one that was refused is a dead letter and the owner is told, once.
 func (v *Vault) Undelivered(ctx context.Context, p Part, o Outcome, reason string, again time.Time) error {
-	return v.write(ctx, "undelivered", durability(o != NotSent && p.Class != Status), func(t *Tx) error {
+	return v.write(ctx, "undelivered", durableIf(o != NotSent && p.Class != Status), func(t *Tx) error {
 		switch {
 		case p.Class == Status && o == Refused: // nobody misses it
 			_, err := t.exec(`UPDATE outbox SET state = 'dropped', live = 0, error = ? WHERE id = ?`, reason, p.ID)

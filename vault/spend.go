@@ -95,7 +95,7 @@ func (e *OverError) over(used float64) bool {
 // is committed, and the error is an *OverError. All requests see each other's reservations, so that several at a time stay
 // under a cap together. What somebody sends a bill for is flushed.
 func (v *Vault) Reserve(ctx context.Context, e Spending, caps []Cap) (number int64, err error) {
-	err = v.write(ctx, "reserve", durability(!e.free()), func(t *Tx) error {
+	err = v.write(ctx, "reserve", durableIf(!e.free()), func(t *Tx) error {
 		if err := t.v.fits(t.ctx, t.tx, e, caps); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (t *Tx) enter(e Spending) (int64, error) {
 
 // Settle books what a request took, when no step is saved with it.
 func (v *Vault) Settle(ctx context.Context, e Spending) error {
-	return v.write(ctx, "settle", durability(!e.free()), func(t *Tx) error { return t.settle(e) })
+	return v.write(ctx, "settle", durableIf(!e.free()), func(t *Tx) error { return t.settle(e) })
 }
 
 func (t *Tx) settle(e Spending) error {

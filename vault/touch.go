@@ -17,6 +17,9 @@ func (v *Vault) Touch(ctx context.Context) error {
 	if v.writer == nil {
 		return errors.New("vault is closed")
 	}
+	if err := v.disk.failed(); err != nil {
+		return err
+	}
 	tx, err := v.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin an event: %w", err)

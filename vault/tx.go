@@ -24,18 +24,30 @@ type Tx struct {
 // Now is the instant of the event: every row it writes carries it.
 func (t *Tx) Now() time.Time { return t.now }
 
-// durability says what a power cut may take back.
-type durability bool
+// durability says what a power cut may take back once write has returned.
+type durability int
 
 const (
-	// durable events are flushed to the disk before write returns.
-	durable durability = true
 	// relaxed events survive the death of the process, but not of the machine: claims and counters, whose loss costs no
 	// more than a mark on an answer.
-	relaxed durability = false
+	relaxed durability = iota
+	// durable events are flushed to the disk, and all that was committed before them.
+	durable
+	// ordered events are relaxed themselves, but the durable ones before them are flushed: what follows can be seen from
+	// outside.
+	ordered
 )
 
-// write runs one event: fn in one immediate transaction, then the wake-up. The context can end it before it begins;
+// durableIf is for an event that is flushed in some cases only.
+func durableIf(yes bool) durability {
+	if yes {
+		return durable
+	}
+	return relaxed
+}
+
+// write runs one event: fn in one immediate transaction, then the wake-up, then the flush, if there must be one: whoever is
+// woken sees the event before it is safe, and what he does that others see waits for that. The context can end it before it begins;
 // begun work is finished, so that no caller is left in doubt about a commit. fn may be run twice: after the disk was full,
 // when the ballast has made room. Errors: *FullError, *DamagedError, among others.
 func (v *Vault) write(ctx context.Context, event string, d durability, fn func(*Tx) error) error {
@@ -52,16 +64,34 @@ func (v *Vault) write(ctx context.Context, event string, d durability, fn func(*
 			err = v.writeLocked(context.WithoutCancel(ctx), event, d, fn)
 		}
 	}
-	touched := v.touched
+	touched, number := v.touched, v.last
 	v.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	v.notifier.wake(touched)
+	if err := v.settle(d, number); err != nil {
+		return err
+	}
 	if v.hooks.After != nil {
 		return v.hooks.After(event)
 	}
 	return nil
+}
+
+// settle waits until an event is as safe as it must be.
+func (v *Vault) settle(d durability, event int64) error {
+	switch d {
+	case relaxed:
+		return nil
+	case ordered:
+		event = v.disk.debt()
+	}
+	made, err := v.disk.wait(event)
+	if made {
+		v.flushed.Add(1)
+	}
+	return err
 }
 
 // writeLocked commits an event and sweeps behind it.
@@ -86,15 +116,8 @@ func (v *Vault) writeLocked(ctx context.Context, event string, d durability, fn 
 }
 
 func (v *Vault) commit(ctx context.Context, event string, d durability, fn func(*Tx) error) (scrub bool, err error) {
-	if v.full != bool(d) {
-		mode := "PRAGMA synchronous=NORMAL"
-		if d == durable {
-			mode = "PRAGMA synchronous=FULL"
-		}
-		if _, err := v.writer.ExecContext(ctx, mode); err != nil {
-			return false, fmt.Errorf("set flushing: %w", err)
-		}
-		v.full = bool(d)
+	if err := v.disk.failed(); err != nil {
+		return false, err
 	}
 	tx, err := v.writer.BeginTx(ctx, nil)
 	if err != nil {
@@ -125,9 +148,7 @@ func (v *Vault) commit(ctx context.Context, event string, d durability, fn func(
 	if err := tx.Commit(); err != nil {
 		return false, fmt.Errorf("commit %s: %w", event, err)
 	}
-	if d == durable {
-		v.flushed.Add(1)
-	}
+	v.last = v.disk.commit(d)
 	if noted {
 		v.stamp = t.now
 	}
@@ -173,6 +194,10 @@ type querier interface {
 
 // collect reads all rows of a query through one function a row.
 func collect[T any](ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+	ctx, err := briefly(ctx, q)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, noted(q, err)
@@ -191,6 +216,11 @@ func collect[T any](ctx context.Context, q querier, scan func(scanner) (T, error
 
 // one reads a single row; ErrNotFound when there is none.
 func one[T any](ctx context.Context, q querier, scan func(scanner) (T, error), query string, args ...any) (T, error) {
+	ctx, err := briefly(ctx, q)
+	if err != nil {
+		var none T
+		return none, err
+	}
 	row, err := scan(q.QueryRowContext(ctx, query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound

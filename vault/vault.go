@@ -74,7 +74,7 @@ type Options struct {
 	// Gateways that this process runs; nil = all. What speaks first is only sent where one of them reaches.
 	Gateways []string
 	Hooks    Hooks
-	Burst    time.Duration // about how long one message keeps the vault busy; see Vault.Burst
+	Burst    time.Duration // about how long one message keeps the vault busy; see SubscribeLater
 }
 
 // Hooks are called around each commit with the name of the event. They are for crash tests: an error from Before
@@ -97,15 +97,16 @@ type Vault struct {
 	writer  *sql.Conn
 	wdb     *sql.DB
 	rdb     readers
-	full    bool            // the writer's synchronous mode is FULL
 	touched map[Change]bool // by the last commit
+	last    int64           // its number
 	stamp   time.Time
 
 	behind   time.Duration
 	unclean  bool
 	missed   atomic.Pointer[string] // what new jobs do about missed instants
 	quiet    atomic.Pointer[Quiet]  // see quiet.go
-	flushed  atomic.Int64           // commits that were flushed to the disk
+	disk     flusher
+	flushed  atomic.Int64 // how often commits were flushed to the disk
 	leisure  leisure
 	strain   atomic.Pointer[FullError]    // see space.go
 	suspect  atomic.Pointer[DamagedError] // see damage.go
@@ -168,15 +169,18 @@ func (v *Vault) open(ctx context.Context) error {
 	if v.writer, err = v.wdb.Conn(ctx); err != nil {
 		return damaged(path, err)
 	}
-	v.full = true
 	if err := v.migrate(ctx); err != nil {
 		return err
 	}
+	if _, err := v.writer.ExecContext(ctx, "PRAGMA synchronous=NORMAL"); err != nil { // from here on we flush
+		return fmt.Errorf("set flushing: %w", err)
+	}
+	v.disk.open(path + "-wal")
 	rdb, err := sql.Open("sqlite3", dsn(path, "rw", "&_query_only=on"))
 	if err != nil {
 		return err
 	}
-	v.rdb = readers{rdb, v}
+	v.rdb = readers{DB: rdb, v: v}
 	v.rdb.SetMaxOpenConns(4)
 	v.rdb.SetMaxIdleConns(keptReaders)
 	if err := v.recover(ctx); err != nil {
@@ -225,7 +229,7 @@ func (v *Vault) takeLock(ctx context.Context, opt Options) error {
 func (v *Vault) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	var errs []error
+	errs := []error{v.disk.close()}
 	if v.suspect.Load() == nil { // closing would move the log into a damaged file
 		if v.writer != nil {
 			errs = append(errs, v.writer.Close())

@@ -22,7 +22,7 @@ const examineEvery = 24 * time.Hour
 // integrity reads the whole file, beside the work: after the start, daily, and when SQLite has stumbled over something. A
 // damaged vault must not be written to, so it ends the program; first the owner is told.
 func (a *agent) integrity(ctx context.Context) error {
-	woken, cancel := a.vault.Subscribe()
+	woken, cancel := a.vault.Subscribe(vault.TroubleChanged)
 	defer cancel()
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()

@@ -19,7 +19,7 @@ const (
 
 // space keeps the ballast, and tells the owner when the disk is full and when there is room again.
 func (a *agent) space(ctx context.Context) error {
-	woken, cancel := a.vault.Subscribe()
+	woken, cancel := a.vault.Subscribe(vault.TroubleChanged)
 	defer cancel()
 	tick := time.NewTimer(spaceFirst)
 	defer tick.Stop()
@@ -78,7 +78,7 @@ const settingSnapshotFailed = "snapshot-failed"
 
 // snapshots makes snapshots of the vault, not right after the start, when there is other work.
 func (a *agent) snapshots(ctx context.Context) error {
-	woken, cancel := a.vault.Subscribe()
+	woken, cancel := a.vault.SubscribeLater()
 	defer cancel()
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()

@@ -28,7 +28,7 @@ func (a *agent) generous() {
 // thrift gives back to the system what a burst of work has taken, once it is over: most of life is waiting, and the machine
 // has other things to do.
 func (a *agent) thrift(ctx context.Context) error {
-	woken, cancel := a.vault.Subscribe()
+	woken, cancel := a.vault.SubscribeLater()
 	defer cancel()
 	timer := time.NewTimer(quietTimes[0])
 	defer timer.Stop()

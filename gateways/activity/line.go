@@ -62,7 +62,7 @@ func newLiner(opt Options, name string, editor gateways.Editor) *liner {
 
 func (l *liner) run(ctx context.Context) {
 	defer l.all.Wait()
-	woken, cancel := l.vault.Subscribe(vault.RunsChanged, vault.ClaimsChanged, vault.CallsChanged, vault.OutboxChanged, vault.SendsChanged, vault.PreviewsChanged)
+	woken, cancel := l.vault.SubscribeLater(vault.RunsChanged, vault.ClaimsChanged, vault.CallsChanged, vault.OutboxChanged, vault.SendsChanged, vault.PreviewsChanged)
 	defer cancel()
 	for ctx.Err() == nil {
 		sleep, err := l.pass(ctx)
@@ -76,7 +76,6 @@ func (l *liner) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-woken:
-			l.vault.Burst(ctx)
 		case <-timer.C:
 		case c := <-l.ended:
 			l.close(c)

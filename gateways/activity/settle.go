@@ -27,7 +27,7 @@ func newSettler(opt Options, name string, asker gateways.Asker) *settler {
 }
 
 func (s *settler) run(ctx context.Context) {
-	woken, cancel := s.vault.Subscribe(vault.ApprovalsChanged, vault.OutboxChanged, vault.SendsChanged)
+	woken, cancel := s.vault.SubscribeLater(vault.ApprovalsChanged, vault.OutboxChanged, vault.SendsChanged)
 	defer cancel()
 	for ctx.Err() == nil {
 		if err := s.pass(ctx); err != nil && ctx.Err() == nil {
@@ -37,7 +37,6 @@ func (s *settler) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-woken:
-			s.vault.Burst(ctx)
 		case <-timer.C:
 		}
 		timer.Stop()

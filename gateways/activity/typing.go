@@ -46,7 +46,7 @@ func newTypist(opt Options, name string, typer gateways.Typer) *typist {
 
 func (t *typist) run(ctx context.Context) {
 	defer t.all.Wait()
-	woken, cancel := t.vault.Subscribe(vault.RunsChanged, vault.ClaimsChanged)
+	woken, cancel := t.vault.SubscribeLater(vault.RunsChanged, vault.ClaimsChanged)
 	defer cancel()
 	for ctx.Err() == nil {
 		sleep, err := t.pass(ctx)
@@ -60,7 +60,6 @@ func (t *typist) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-woken:
-			t.vault.Burst(ctx)
 		case <-timer.C:
 		case s := <-t.ended:
 			t.close(s)
