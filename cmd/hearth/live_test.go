@@ -15,7 +15,9 @@ import (
 )
 
 // The wire formats, and what to add to a server's address for each.
-var liveWires = []struct{ provider, path string }{{"ollama", ""}, {"openai", "/v1"}, {"anthropic", ""}}
+var liveWires = []struct{ provider, path, asks string }{
+	{"ollama", "", "/api/chat"}, {"openai", "/v1", "/v1/chat/completions"}, {"anthropic", "", "/v1/messages"},
+}
 
 // liveServer starts the Ollama server that HEARTH_LIVE_OLLAMA names; without one there is nothing to test.
 func liveServer(t *testing.T) *live.Server {
@@ -27,57 +29,61 @@ func liveServer(t *testing.T) *live.Server {
 	return live.Start(t, binary)
 }
 
-// liveHome has the models of a server over one of its wire formats.
-func liveHome(t *testing.T, provider, url, random string) *home {
-	t.Helper()
-	model := func(name, model, more string) string {
-		return fmt.Sprintf("    %s: {provider: %s, url: %q, model: %s, context: %d, api_key: unused, %s}\n", name, provider, url, model, live.Context, more)
-	}
-	config := "people: [{name: Ana, role: owner}]\ngateways: {burst: 0s}\nbrain:\n  model: cued\n  models:\n" +
-		model("cued", live.Scripted, "max_tokens: 256") + model("thinker", live.Thinking, "max_tokens: 2048, think: true") +
-		model("noise", random, "max_tokens: 16, tools: native")
-	if provider == "ollama" {
-		config = strings.ReplaceAll(config, "api_key: unused, ", "")
-	}
-	return newHome(t, "", config)
-}
+// liveModels are the models of a configuration: their names, what the server calls them, and their settings.
+type liveModels [][3]string
 
-// TestLiveConversation holds one conversation with a real server over each of its wire formats, and measures the time to the
-// first token with a model of real size.
-func TestLiveConversation(t *testing.T) {
-	server := liveServer(t)
-	server.AddScripted()
-	random := server.AddRandom()
-	table := []string{
-		"| wire format | tools, also two at once | malformed call mended | thoughts kept out | a prompt too long | first token of the first answer | of the second | share |",
-		"|---|---|---|---|---|---|---|---|",
-	}
+// overEachWire has a person talk with the program over each wire format, and prints what the talks give as a table, a row each.
+func overEachWire(t *testing.T, server *live.Server, models liveModels, head string, talk func(l *liveTalk) []string) {
+	t.Helper()
+	table := []string{"| wire format | " + head + " |", "|---" + strings.Repeat("|---", strings.Count(head, "|")+1) + "|"}
 	for _, wire := range liveWires {
 		t.Run(wire.provider, func(t *testing.T) {
 			r := newRelay(t, server.URL)
-			l := &liveTalk{t: t, relay: r, h: liveHome(t, wire.provider, r.URL+wire.path, random)}
+			config := "people: [{name: Ana, role: owner}]\ngateways: {burst: 0s}\nbrain:\n  model: " + models[0][0] + "\n  models:\n"
+			for _, m := range models {
+				config += fmt.Sprintf("    %s: {provider: %s, url: %q, model: %s, context: %d, %s}\n", m[0], wire.provider, r.URL+wire.path, m[1], live.Context, m[2])
+			}
+			l := &liveTalk{t: t, relay: r, h: newHome(t, "", config)}
 			l.h.daemon()
 			l.ana = l.h.open("Ana")
-			row := []string{wire.provider + " `" + map[string]string{"ollama": "/api/chat", "openai": "/v1/chat/completions", "anthropic": "/v1/messages"}[wire.provider] + "`"}
-			for _, part := range []func() string{l.tools, l.garbled, l.thinks, l.overflows} {
-				row = append(row, part())
-			}
-			server.Warm(t, random)
-			first, second := l.firstTokens()
-			share := float64(second.first) / float64(first.first)
-			if share >= 0.15 {
-				t.Errorf("the second answer begins after %s and the first after %s: the server has read the prompt again", second.first, first.first)
-			}
-			for _, p := range []passage{first, second} {
-				row = append(row, fmt.Sprintf("%.2f s (%d tokens)", p.first.Seconds(), p.tokens()))
-			}
-			row = append(row, fmt.Sprintf("%.1f %%", 100*share))
-			table = append(table, "| "+strings.Join(row, " | ")+" |")
+			table = append(table, "| "+wire.provider+": `"+wire.asks+"` | "+strings.Join(talk(l), " | ")+" |")
 		})
 	}
 	if !t.Failed() {
 		fmt.Println(strings.Join(table, "\n"))
 	}
+}
+
+// TestLiveConversation holds one conversation with a real server over each of its wire formats.
+func TestLiveConversation(t *testing.T) {
+	server := liveServer(t)
+	server.AddScripted()
+	models := liveModels{{"cued", live.Scripted, "max_tokens: 256"}, {"thinker", live.Thinking, "max_tokens: 2048, think: true"}}
+	overEachWire(t, server, models, "tools, two at once | a broken call mended | thoughts kept out | a prompt too long", func(l *liveTalk) []string {
+		return []string{l.tools(), l.garbled(), l.thinks(), l.overflows()}
+	})
+}
+
+// TestLiveFirstToken measures how soon a model of real size begins to answer: when it has read nothing yet, and when it
+// has just read the same conversation. That is where a prompt shows whose beginning does not stay the same.
+func TestLiveFirstToken(t *testing.T) {
+	server := liveServer(t)
+	random := server.AddRandom()
+	models := liveModels{{"noise", random, "max_tokens: 16, tools: native"}}
+	overEachWire(t, server, models, "tokens of the first prompt | first token of the first answer | of the second | share", func(l *liveTalk) []string {
+		server.Warm(l.t, random)
+		first, second := l.asks("good morning to you"), l.asks("and how was the night")
+		share := float64(second.first) / float64(first.first)
+		if share >= 0.15 {
+			l.t.Errorf("the second answer begins after %s and the first after %s: the server has read the prompt again", second.first, first.first)
+		}
+		if first.tokens() < 1000 {
+			l.t.Errorf("the first prompt has %d tokens: was it cut?", first.tokens())
+		}
+		return []string{
+			strconv.Itoa(first.tokens()), fmt.Sprintf("%.2f s", first.first.Seconds()), fmt.Sprintf("%.2f s", second.first.Seconds()), fmt.Sprintf("%.1f %%", 100*share),
+		}
+	})
 }
 
 // liveTalk is a person who talks with the program over one wire format.
@@ -185,7 +191,7 @@ func (l *liveTalk) thinks() string {
 			l.t.Errorf("%s has a thought in it, or cannot be read: %v", name, err)
 		}
 	}
-	return fmt.Sprintf("yes, %d of %d answers had some", thought, len(passed))
+	return fmt.Sprintf("yes, of %d answers in %d", thought, len(passed))
 }
 
 // overflows: a message of which each character is a token, so that three times as much is sent as was thought to fit.
@@ -198,24 +204,17 @@ func (l *liveTalk) overflows() string {
 	if len(passed) < 2 {
 		l.t.Errorf("%d request: nothing was too long", len(passed))
 	}
-	return fmt.Sprintf("answered at the %d. request", len(passed))
+	return fmt.Sprintf("yes, shortened %d times", len(passed)-1)
 }
 
-// firstTokens gives what passed for the first requests of two messages in one conversation, with a model of real size that
-// has read nothing before.
-func (l *liveTalk) firstTokens() (first, second passage) {
+// asks says something, and gives what passed for the first request about it.
+func (l *liveTalk) asks(words string) passage {
 	l.t.Helper()
-	l.says("/model noise")
-	l.says("/new")
-	var found []passage
-	for _, words := range []string{"good morning to you", "and how was the night"} {
-		_, passed := l.says(words)
-		if len(passed) == 0 || passed[0].status != http.StatusOK {
-			l.t.Fatalf("nothing was answered: %+v", passed)
-		}
-		found = append(found, passed[0])
+	_, passed := l.says(words)
+	if len(passed) == 0 || passed[0].status != http.StatusOK {
+		l.t.Fatalf("nothing was answered: %+v", passed)
 	}
-	return found[0], found[1]
+	return passed[0]
 }
 
 // How many tokens a prompt had, in the words of each wire format. Counts that come early are too small.

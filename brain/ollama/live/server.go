@@ -230,7 +230,7 @@ func (s *Server) post(path, body string) (status int) {
 
 // do asks the server; status 0 is no answer.
 func (s *Server) do(method, path, body string) (status int, answer string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), 5*time.Minute) // a busy machine takes long to load a model
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, strings.NewReader(body))
 	if err != nil {
