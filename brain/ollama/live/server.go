@@ -63,7 +63,7 @@ func Start(t testing.TB, binary string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // the server has it open for itself
 	s.cmd = s.command(context.WithoutCancel(t.Context()), "serve")
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a runner outlives a server that is killed, and not its group
@@ -90,8 +90,11 @@ func freeAddress(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
 
 func (s *Server) command(ctx context.Context, args ...string) *exec.Cmd {
