@@ -25,7 +25,7 @@ CUTS    ?= 200
 LIECUTS ?= 60
 
 .DEFAULT_GOAL := build
-.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench bench-memory torture peers release arm64 clean
+.PHONY: help run build test race check fmt fmtcheck vet lint vuln bench bench-memory torture peers live-ollama release arm64 clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):[^#]*## */\1\t/' | expand -t 10
@@ -76,6 +76,9 @@ torture: ## kill -9 at random moments, and look for what was lost or done twice
 
 peers: ## what others wrote judges the Telegram gateway and the recurrences; needs nodejs, npm, python-telegram-bot 13, dateutil
 	@GO='$(GO)' TAGS='$(TAGS)' .ci/peers/run
+
+live-ollama: ## talk with a real Ollama server over its three wire formats; builds it first (minutes); needs nlohmann-json3-dev, libstb-dev
+	@GO='$(GO)' TAGS='$(TAGS)' .ci/live/run
 
 release: ## dist/hearth-VERSION-linux-{amd64,arm64,arm}
 	@GO='$(GO)' TAGS='$(TAGS)' VERSION='$(VERSION)' .ci/release

@@ -165,6 +165,9 @@ func (c *Client) ask(ctx context.Context, req brain.Request, known refused, onDe
 	guard.Extend(wire.DrainTime, wire.ErrDrained)
 	wire.Drain(resp.Body)
 	out, err := r.finish()
+	if err == nil {
+		err = wire.Whole(out.In, c.o.Context)
+	}
 	if out.Model == "" {
 		out.Model = c.o.Model
 	}

@@ -20,7 +20,6 @@ var (
 	errNoModel    = errors.New("the model is not installed")
 	errNoTools    = errors.New("the model knows no tools")
 	errNoThinking = errors.New("the model cannot think before it answers")
-	errSilentCut  = errors.New("the server cut the prompt without a word: it reports as many tokens as fit")
 	errTooMuch    = errors.New("the answer is larger than any limit")
 	errStrange    = errors.New("this is not how Ollama answers")
 )

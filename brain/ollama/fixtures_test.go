@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hearth/brain"
+	"hearth/brain/internal/wire"
 )
 
 // recorded is what a real server of version 0.17.4 was asked and answered.
@@ -170,8 +171,8 @@ func TestAPromptThatWasCutWithoutAWordIsTooLong(t *testing.T) {
 	f.replay(r)
 	_, err := f.client(t, func(o *Options) { o.Context = 4096 }).Generate(t.Context(), r.asked, nil)
 	faultOf(t, err, brain.TooLong)
-	if !errors.Is(err, errSilentCut) {
-		t.Errorf("got %v, want %v", err, errSilentCut)
+	if !errors.Is(err, wire.ErrSilentCut) {
+		t.Errorf("got %v, want %v", err, wire.ErrSilentCut)
 	}
 	if _, err := f.client(t, func(o *Options) { o.Context = 8192 }).Generate(t.Context(), r.asked, nil); err != nil {
 		t.Errorf("with room to spare: %v", err)

@@ -215,7 +215,7 @@ func (c *Client) ask(ctx context.Context, req brain.Request, how mode, think thi
 	guard.Extend(wire.DrainTime, wire.ErrDrained)
 	wire.Drain(resp.Body)
 	if limit := c.limit(); last.PromptEvalCount >= limit {
-		return brain.Response{}, tooLong(errSilentCut)
+		return brain.Response{}, tooLong(wire.ErrSilentCut)
 	}
 	out := r.finish(last)
 	if out.Model == "" {

@@ -91,8 +91,16 @@ func (c *Client) list(ctx context.Context) (facts, error) {
 
 // Context is how many tokens prompt and answer may take together: what is configured, or less if the server says so.
 func (c *Client) Context(ctx context.Context) int {
-	if n := c.about(ctx).context; n > 0 {
-		return min(n, c.o.Context)
+	c.about(ctx)
+	return c.limit()
+}
+
+// limit is Context as far as it is known without asking.
+func (c *Client) limit() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.facts != nil && c.facts.context > 0 {
+		return min(c.facts.context, c.o.Context)
 	}
 	return c.o.Context
 }

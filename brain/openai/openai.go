@@ -214,6 +214,9 @@ func (c *Client) ask(ctx context.Context, req brain.Request, how mode, known ref
 	guard.Extend(wire.DrainTime, wire.ErrDrained)
 	wire.Drain(resp.Body)
 	out, err := r.finish()
+	if err == nil {
+		err = wire.Whole(out.In, c.limit())
+	}
 	if out.In == 0 && out.Out == 0 {
 		out.In, out.Out = estimate(len(body)), estimate(r.size) // not told; uncounted would mean unlimited
 	}

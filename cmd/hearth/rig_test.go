@@ -193,7 +193,13 @@ func (p *process) wait(limit time.Duration) int {
 // eventually waits until something is so.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	limit := time.NewTimer(time.Minute)
+	within(t, time.Minute, what, is)
+}
+
+// within does so for as long as it may take.
+func within(t testing.TB, longest time.Duration, what string, is func() bool) {
+	t.Helper()
+	limit := time.NewTimer(longest)
 	defer limit.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -201,7 +207,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit.C:
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within %s: %s", longest, what)
 		}
 	}
 }

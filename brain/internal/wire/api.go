@@ -295,6 +295,8 @@ func (a *API) Strange(err error) *brain.ModelError {
 var (
 	ErrStrange = errors.New("this is not how such a server answers")
 	ErrTooMuch = errors.New("the answer is larger than any limit")
+
+	ErrSilentCut = errors.New("the server cut the prompt without a word: it reports as many tokens as fit")
 )
 
 // BadReply is for an answer that cannot be used and may be better the next time.
@@ -305,6 +307,15 @@ func BadReply(err error, human string) *brain.ModelError {
 // TooLong is for a prompt that does not fit.
 func TooLong(err error) *brain.ModelError {
 	return &brain.ModelError{Kind: brain.TooLong, Err: err, Human: "What there is to say has become too long for the model, also after I had shortened it."}
+}
+
+// Whole gives a fault for an answer to a prompt that took exactly the tokens that fit, which left none for the answer: the
+// server has cut it. One that takes more than was set up has a larger window, and cut nothing.
+func Whole(in, context int) error {
+	if in > 0 && in == context {
+		return TooLong(ErrSilentCut)
+	}
+	return nil
 }
 
 // StreamFault reads an error that ended a stream; sort does so with what the server said.
