@@ -47,8 +47,8 @@ type Brain struct {
 	active map[*work]struct{}
 
 	freed   chan struct{} // a conversation is free
-	audited time.Time // when the ends of runs were looked at last; monotonic
-	proven  int64     // the run up to which they were
+	audited time.Time     // when the ends of runs were looked at last; monotonic
+	proven  int64         // the run up to which they were
 }
 
 // work is one life of a run in hand. A run that parks and is taken up again at once has two of them for a moment, so the
