@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -39,24 +40,35 @@ func (v *Vault) Find(ctx context.Context, in Scope, q Query) ([]Hit, error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
 	}
+	var byMeaning struct {
+		memories []Memory
+		said     []Hit
+		err      error
+	}
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	everything := strings.TrimSpace(q.Text) == "*"
+	if len(q.Meaning.Values) > 0 && !everything {
+		beside.Go(func() { byMeaning.memories, byMeaning.said, byMeaning.err = v.alike(ctx, in, q) })
+	}
 	var f fused
 	memories, err := v.Recall(ctx, in, q.Text, q.Limit)
 	if err != nil {
 		return nil, err
 	}
 	f.memories(memories)
-	if strings.TrimSpace(q.Text) != "*" { // of what was said, "everything" is the history
+	if !everything { // of what was said, "everything" is the history
 		said, err := v.said(ctx, in, q)
 		if err != nil {
 			return nil, err
 		}
 		f.said(said)
-		if memories, said, err = v.alike(ctx, in, q); err != nil {
-			return nil, err
-		}
-		f.memories(memories)
-		f.said(said)
 	}
+	if beside.Wait(); byMeaning.err != nil {
+		return nil, byMeaning.err
+	}
+	f.memories(byMeaning.memories)
+	f.said(byMeaning.said)
 	for i, h := range f.hits {
 		if h.Memory != nil && h.Memory.Pinned {
 			f.hits[i].Score *= 1.5
