@@ -2,6 +2,7 @@ package vault
 
 import (
 	"cmp"
+	"errors"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
@@ -274,6 +275,20 @@ func TestVectorsThatAreNoneAreRefused(t *testing.T) {
 	check(t, h.SaveVectors(t.Context(), b, [][]float32{nan, make([]float32, testDim)}))
 	equal(t, "vectors", h.count(`SELECT count(*) FROM vector`), 0)
 	equal(t, "left", must(h.Unembedded(t.Context(), "m", 9))(t).Empty(), true)
+}
+
+// Vectors are not what the last room on a disk is for.
+func TestNoVectorsOnAFullDisk(t *testing.T) {
+	h := newHome(t)
+	h.remember(h.private(h.ann), "my car is red")
+	b := must(h.Unembedded(t.Context(), "m", 9))(t)
+	h.strain.Store(&FullError{})
+	var full *FullError
+	if err := h.SaveVectors(t.Context(), b, [][]float32{meaning("car")}); !errors.As(err, &full) {
+		t.Errorf("error %v", err)
+	}
+	h.strain.Store(nil)
+	equal(t, "made afterwards", len(h.embed("m", meaning)), 1)
 }
 
 // What is nearest by the numbers themselves is what is found, also when it must be chosen from thousands by signs.

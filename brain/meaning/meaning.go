@@ -172,12 +172,15 @@ func (f *Finder) note(s Settings, err error) {
 	words := ""
 	var fault *brain.ModelError
 	var over *vault.OverError
+	var full *vault.FullError
 	switch {
 	case err == nil:
+	case errors.As(err, &full):
+		words = "There is no room for more on the disk."
 	case errors.As(err, &over):
 		words = "The limit " + over.Limit + " is reached, or half of it with what is embedded in the background."
 	case errors.Is(err, errPatience):
-		words = fmt.Sprintf("It took more than %s to answer a query.", "two seconds")
+		words = "It took more than two seconds to answer a query."
 	case errors.As(err, &fault) && fault.Human != "":
 		words = fault.Human
 	default:
