@@ -55,7 +55,7 @@ type worker struct {
 
 // work embeds until the settings change.
 func (f *Finder) work(ctx context.Context, s Settings, changed <-chan struct{}) {
-	said, cancel := f.vault.Subscribe(vault.MessagesChanged, vault.MemoriesChanged)
+	said, cancel := f.vault.SubscribeLater(vault.MessagesChanged, vault.MemoriesChanged) // the answer comes first
 	defer cancel()
 	runs, cancelRuns := f.vault.Subscribe(vault.RunsChanged)
 	defer cancelRuns()
@@ -77,7 +77,6 @@ func (f *Finder) work(ctx context.Context, s Settings, changed <-chan struct{}) 
 		case <-changed:
 			return
 		case <-said:
-			f.vault.Burst(ctx) // the answer comes first
 		}
 	}
 }
