@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,14 +27,21 @@ type scripted struct {
 
 func (s *scripted) Embed(ctx context.Context, texts []string) ([][]float32, int, error) {
 	s.mu.Lock()
-	n := len(s.texts)
+	n, do := len(s.texts), s.do
 	s.texts = append(s.texts, slices.Clone(texts))
 	s.mu.Unlock()
-	if s.do != nil {
-		out, err := s.do(ctx, n, texts)
+	if do != nil {
+		out, err := do(ctx, n, texts)
 		return out, 7, err
 	}
 	return some(texts), 7, nil
+}
+
+// does has it do something else from now on.
+func (s *scripted) does(do func(ctx context.Context, n int, texts []string) ([][]float32, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.do = do
 }
 
 // some gives vectors of which only the length and the first letter say something: enough to tell them apart.
@@ -283,13 +291,16 @@ func TestFailuresAreRestedFrom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHome(t)
 		h.told("a line of words")
-		model, well := &scripted{}, false
-		kind := brain.Transient
+		model := &scripted{}
+		var well, refuses atomic.Bool
 		model.do = func(_ context.Context, _ int, texts []string) ([][]float32, error) {
-			if well {
+			if well.Load() {
 				return some(texts), nil
 			}
-			return nil, fault(kind, false)
+			if refuses.Load() {
+				return nil, fault(brain.Permanent, false)
+			}
+			return nil, fault(brain.Transient, false)
 		}
 		h.f.Configure(Settings{Embedder: model, Model: "m", Local: true})
 		end := h.run()
@@ -300,18 +311,19 @@ func TestFailuresAreRestedFrom(t *testing.T) {
 		if s := h.state(); s.Trouble != "It says no." || s.Left == 0 {
 			t.Errorf("state %+v", s)
 		}
-		well = true
+		well.Store(true)
 		settled(lastRest)
 		if s := h.state(); s.Trouble != "" || s.Left != 0 {
 			t.Errorf("well again: %+v", s)
 		}
 		// What a person must mend is not tried every few seconds, but at once when they have.
-		well, kind = false, brain.Permanent
+		well.Store(false)
+		refuses.Store(true)
 		h.told("another line of words")
 		settled(9 * time.Minute)
 		before := model.requests()
 		settled(30 * time.Second)
-		well = true
+		well.Store(true)
 		h.f.Configure(Settings{Embedder: model, Model: "m", Local: true})
 		settled(time.Second)
 		if s := h.state(); before > 160 || s.Left != 0 {
@@ -424,12 +436,12 @@ func TestWhatIsNotAtHomeIsBooked(t *testing.T) {
 		if v := h.f.Vector(t.Context(), "a line of many more words"); v.Values == nil || h.tokens() != 14 {
 			t.Errorf("the query: %v, %g tokens", v, h.tokens())
 		}
-		model.do = func(context.Context, int, []string) ([][]float32, error) { return nil, fault(brain.Transient, true) }
+		model.does(func(context.Context, int, []string) ([][]float32, error) { return nil, fault(brain.Transient, true) })
 		h.f.Vector(t.Context(), "refused")
 		if h.tokens() != 14 {
 			t.Errorf("a refused request was booked: %g", h.tokens())
 		}
-		model.do = func(context.Context, int, []string) ([][]float32, error) { return nil, fault(brain.Transient, false) }
+		model.does(func(context.Context, int, []string) ([][]float32, error) { return nil, fault(brain.Transient, false) })
 		time.Sleep(afterwards)
 		h.f.Vector(t.Context(), "cut off")
 		if h.tokens() <= 14 {
