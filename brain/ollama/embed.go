@@ -62,7 +62,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, int,
 		return nil, 0, e.named(err)
 	}
 	defer resp.Body.Close()
-	data, err := wire.Whole(resp.Body, wire.VectorBytes(len(texts)))
+	data, err := wire.ToItsEnd(resp.Body, wire.VectorBytes(len(texts)))
 	if errors.Is(err, wire.ErrTooMuch) {
 		return nil, 0, wire.BadReply(err, "The answer of the embedding model "+e.model+" was larger than any.")
 	}

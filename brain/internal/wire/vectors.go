@@ -53,8 +53,8 @@ func vector(raw json.RawMessage) ([]float32, error) {
 	return out, nil
 }
 
-// Whole reads an answer to its end, if that comes within the limit. Errors: ErrTooMuch, or what reading says.
-func Whole(body io.Reader, limit int64) ([]byte, error) {
+// ToItsEnd reads an answer to its end, if that comes within the limit. Errors: ErrTooMuch, or what reading says.
+func ToItsEnd(body io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(body, limit+1))
 	if err != nil {
 		return nil, err

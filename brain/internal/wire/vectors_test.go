@@ -33,11 +33,11 @@ func TestVectorsAreWhatTheyMustBe(t *testing.T) {
 	}
 }
 
-func TestWholeIsBounded(t *testing.T) {
-	if _, err := Whole(strings.NewReader("12345"), 4); !errors.Is(err, ErrTooMuch) {
+func TestToItsEndIsBounded(t *testing.T) {
+	if _, err := ToItsEnd(strings.NewReader("12345"), 4); !errors.Is(err, ErrTooMuch) {
 		t.Errorf("error %v", err)
 	}
-	if got, err := Whole(strings.NewReader("1234"), 4); string(got) != "1234" || err != nil {
+	if got, err := ToItsEnd(strings.NewReader("1234"), 4); string(got) != "1234" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }
