@@ -15,6 +15,13 @@ type Model interface {
 	Generate(ctx context.Context, req Request, onDelta func(text string)) (Response, error)
 }
 
+// Embedder is a model that turns texts into vectors, by which they are found by what they mean.
+type Embedder interface {
+	// Embed gives a vector for each text, all of the same length, and how many tokens that took. An error is a *ModelError
+	// unless ctx ended; then it is the cause of that.
+	Embed(ctx context.Context, texts []string) (vectors [][]float32, tokens int, err error)
+}
+
 // Request is one prompt. System and Tools are the fixed part: the same bytes for every request of a household, so that a
 // local server's cache of the prompt's beginning holds.
 type Request struct {

@@ -186,7 +186,7 @@ var keys = []key{
 		path: "brain.models.*.price.cache_write", kind: amountKind{}, example: "0.32",
 		doc: "What it puts there. Left out: anthropic 1.25 times input, others as input.",
 	},
-	{path: "brain.embedding", shape: section, also: []string{"embeddings"}, doc: "Optional: a model for finding memories by meaning, not only by word."},
+	{path: "brain.embedding", shape: section, also: []string{"embeddings"}, doc: "Optional: a model for finding what was said and remembered by meaning, not only by word. All of it is sent to this address."},
 	{path: "brain.embedding.provider", kind: choiceKind{values: []string{"ollama", "openai"}}, example: "ollama", also: []string{"api", "type"}, doc: "ollama | openai."},
 	{path: "brain.embedding.url", kind: linkKind{}, example: "http://127.0.0.1:11434", also: []string{"api_url", "base_url", "host"}, doc: "Left out: the provider's usual address."},
 	{path: "brain.embedding.model", kind: textKind{line: true}, example: "all-minilm", also: []string{"name"}, doc: "The name the server knows it by."},

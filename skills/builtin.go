@@ -17,7 +17,10 @@ var pages embed.FS
 
 // Deps is what the built-in tools work with.
 type Deps struct {
-	Vault     *vault.Vault
+	Vault *vault.Vault
+	// Meaning gives what a query means to the model that embeds what is kept; the zero Vector, or a nil func: searched is by words
+	// alone.
+	Meaning   func(ctx context.Context, query string) vault.Vector
 	Workspace string // folder of list_files, read_file and write_file; made on first use, mode 0700
 	MaxRead   int    // characters that read_file gives at most; 0 = 16,000
 	Skills    *Shelf // nil: there are none
@@ -41,7 +44,10 @@ func Builtin(d Deps) ([]Tool, error) {
 	}
 	files := workspace{dir: d.Workspace, maxRead: d.MaxRead, shelf: d.Skills}
 	commands := runner{files: files, limit: d.Limits}
-	b := builtin{vault: d.Vault}
+	b := builtin{vault: d.Vault, meaning: d.Meaning}
+	if b.meaning == nil {
+		b.meaning = func(context.Context, string) vault.Vector { return vault.Vector{} }
+	}
 	w, err := newWeb(d.Web)
 	if err != nil {
 		return nil, err
@@ -88,7 +94,10 @@ func Builtin(d Deps) ([]Tool, error) {
 }
 
 // builtin holds what the tools that keep something share.
-type builtin struct{ vault *vault.Vault }
+type builtin struct {
+	vault   *vault.Vault
+	meaning func(ctx context.Context, query string) vault.Vector
+}
 
 // typed makes a tool's function out of one that takes its arguments as a struct. They have been through Canonical.
 func typed[T any](run func(context.Context, Call, T) (Result, error)) func(context.Context, Call, json.RawMessage) (Result, error) {

@@ -19,6 +19,7 @@ type house struct {
 	tools     map[string]Tool
 	ana, ben  vault.Person // owner, member
 	messages  int
+	meaning   func(query string) vault.Vector // nil = searched is by words
 }
 
 func newHouse(t *testing.T) *house {
@@ -48,7 +49,12 @@ func newHouse(t *testing.T) *house {
 	if h.ben, err = h.v.PersonNamed(ctx, "Ben"); err != nil {
 		t.Fatal(err)
 	}
-	tools, err := Builtin(Deps{Vault: h.v, Workspace: h.workspace})
+	tools, err := Builtin(Deps{Vault: h.v, Workspace: h.workspace, Meaning: func(_ context.Context, query string) vault.Vector {
+		if h.meaning == nil {
+			return vault.Vector{}
+		}
+		return h.meaning(query)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -249,3 +249,38 @@ func TestRecallShowsWhatWasSaid(t *testing.T) {
 		t.Errorf("a long message is shown whole: %d letters", utf8.RuneCountInString(said))
 	}
 }
+
+// What a model says that a query means is searched by, in the scope of the call; without it only words find.
+func TestMEM10RecallByMeaning(t *testing.T) {
+	h := newHouse(t)
+	h.do(h.call(h.ana), "remember", `{"fact":"the Volvo is at the mechanic"}`)
+	h.do(h.call(h.ben), "remember", `{"fact":"the Saab is at the mechanic"}`)
+	b, err := h.v.Unembedded(t.Context(), "m", 10)
+	if err != nil || len(b.Texts) != 2 {
+		t.Fatalf("to embed: %+v, %v", b.Texts, err)
+	}
+	if err := h.v.SaveVectors(t.Context(), b, [][]float32{{1, 2, -3}, {1, 2, -3}}); err != nil {
+		t.Fatal(err)
+	}
+	const query = `{"query":"automobile in repair"}`
+	if got := h.do(h.call(h.ana), "recall", query).Text; got != "Nothing is remembered about this." {
+		t.Errorf("by words: %q", got)
+	}
+	var asked []string
+	h.meaning = func(query string) vault.Vector {
+		asked = append(asked, query)
+		return vault.Vector{Model: "m", Values: []float32{1, 2, -2}}
+	}
+	for who, want := range map[*vault.Person]string{&h.ana: "Volvo", &h.ben: "Saab"} {
+		if got := h.do(h.call(*who), "recall", query).Text; !strings.Contains(got, want) || strings.Count(got, "mechanic") != 1 {
+			t.Errorf("%s finds %q", who.Name, got)
+		}
+	}
+	if got := h.do(h.callIn(h.ana, vault.Group, "family"), "recall", query).Text; got != "Nothing is remembered about this." {
+		t.Errorf("the group finds %q", got)
+	}
+	h.do(h.call(h.ana), "recall", `{"query":" * "}`)
+	if len(asked) != 3 || asked[0] != "automobile in repair" {
+		t.Errorf("asked what %q mean", asked)
+	}
+}

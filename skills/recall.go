@@ -23,7 +23,11 @@ type recallArgs struct {
 }
 
 func (b builtin) recall(ctx context.Context, c Call, a recallArgs) (Result, error) {
-	found, err := b.vault.Find(ctx, c.Scope(), vault.Query{Text: a.Query, Limit: maxRecalled + maxSaid + 1, Run: c.Run, Zone: c.Zone})
+	q := vault.Query{Text: a.Query, Limit: maxRecalled + maxSaid + 1, Run: c.Run, Zone: c.Zone}
+	if strings.TrimSpace(a.Query) != "*" { // the newest, whatever they mean
+		q.Meaning = b.meaning(ctx, a.Query)
+	}
+	found, err := b.vault.Find(ctx, c.Scope(), q)
 	if err != nil {
 		return Result{}, fmt.Errorf("search the memory: %w", err)
 	}

@@ -18,6 +18,9 @@ var notAPersons = map[string]string{
 	"stranger":    "ids of people who are not known",
 	"memory_fts":  "the words of memory once more, to find them by",
 	"message_fts": "the words of message once more, to find them by",
+	"embedding":   "how far the program has come with vectors",
+	"vector":      "the words of memory and message once more, as numbers to find them by",
+	"vector_due":  "what of these is to be made anew",
 }
 
 func exportOf(t testing.TB, h *home, p Person) []Record {

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -54,14 +55,18 @@ func (l language) question(words int) string {
 	return strings.Join(out, " ")
 }
 
-// manyMessages fills a vault with messages of three people, in private and in two groups, and with memories.
-func manyMessages(b testing.TB, h *home, messages, memories int) Scope {
+// manyMessages fills a vault with messages of three people, in private and in two groups, or only in one place, and with
+// memories.
+func manyMessages(b testing.TB, h *home, messages, memories int, only ...Scope) Scope {
 	b.Helper()
 	l := newLanguage()
 	people := []Person{h.ann, h.bob, h.cem}
 	var scopes []Scope
 	for _, p := range people {
 		scopes = append(scopes, h.private(p), h.inGroup("-1", p), h.inGroup("-2", p))
+	}
+	if len(only) > 0 {
+		scopes = only
 	}
 	const batch = 20_000
 	for done := 0; done < messages; done += batch {
@@ -137,6 +142,64 @@ func BenchmarkFindMillion(b *testing.B) {
 			b.ReportMetric(float64(after)/float64(messages)*1000/1024, "KB/1000-messages")
 		})
 	}
+}
+
+// BenchmarkFindByMeaning is a search by five words and their meaning: 100,000 messages of the conversation and 20,000 memories of
+// the person have vectors of 384 numbers. Without -million a tenth of them.
+func BenchmarkFindByMeaning(b *testing.B) {
+	h := newHome(b)
+	messages, memories := 10_000, 2_000
+	if *million {
+		messages, memories = 100_000, 20_000
+	}
+	in := manyMessages(b, h, messages, 3*memories, h.private(h.ann)) // of three people
+	r := rand.New(rand.NewPCG(5, 6))
+	values := func(string) []float32 {
+		out := make([]float32, 384)
+		for i := range out {
+			out[i] = float32(r.NormFloat64())
+		}
+		return out
+	}
+	before := must(os.Stat(h.Path()))(b).Size()
+	check(b, h.write(b.Context(), "test", relaxed, func(tx *Tx) error {
+		number, err := tx.embeddingOf(EmbeddingBatch{model: "m"}, 384)
+		for _, of := range []struct{ reach, ids string }{{"said", `SELECT id FROM message WHERE conversation_id = ?2`}, {"person", `SELECT id FROM memory WHERE person_id = ?1`}} {
+			ids, readErr := collect(b.Context(), tx.tx, scanInt, of.ids, in.Person, in.Conversation)
+			place := in.Person
+			if of.reach == "said" {
+				place = in.Conversation
+			}
+			for _, n := range ids {
+				if err == nil {
+					v := ofLengthOne(values(""))
+					scale, whole := bytesOf(v)
+					_, err = tx.exec(`INSERT INTO vector(reach, place, item, embedding_id, sign, scale, whole) VALUES(?,?,?,?,?,?,?)`, of.reach, place, n, number, signsOf(v), scale, whole)
+				}
+			}
+			err = errors.Join(err, readErr)
+		}
+		return err
+	}))
+	check(b, h.emptyLog(b.Context()))
+	rows := h.count(`SELECT count(*) FROM vector`)
+	grown := must(os.Stat(h.Path()))(b).Size() - before
+	l := newLanguage()
+	var took []time.Duration
+	worked := processor(b)
+	for b.Loop() {
+		q := Query{Text: l.question(5), Limit: 10, Meaning: Vector{"m", values("")}}
+		began := time.Now()
+		must(h.Find(b.Context(), in, q))(b)
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(rows), "vectors")
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+	b.ReportMetric((processor(b)-worked).Seconds()*1000/float64(len(took)), "cpu-ms")
+	b.ReportMetric(resident(b), "rss-MB")
+	b.ReportMetric(float64(grown)/float64(rows)*1000/1024, "KB/1000-vectors")
 }
 
 // processor is the time that the process has had of the processors: it is the same on a busy machine.

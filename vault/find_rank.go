@@ -76,15 +76,21 @@ func (a asked) judge(lines []line) []Hit {
 	})
 	hits := make([]Hit, len(order))
 	for n, i := range order {
-		hits[n] = Hit{Message: &lines[i].Message, Speaker: a.names[lines[i].Person], Score: lines[i].score}
-		if near(lines, i, i-1) {
-			hits[n].Before = &lines[i-1].Message
-		}
-		if near(lines, i, i+1) {
-			hits[n].After = &lines[i+1].Message
-		}
+		hits[n] = a.hit(lines, i)
 	}
 	return hits
+}
+
+// hit is a line with those beside it.
+func (a asked) hit(lines []line, i int) Hit {
+	h := Hit{Message: &lines[i].Message, Speaker: a.names[lines[i].Person], Score: lines[i].score}
+	if adjoins(lines, i, i-1) {
+		h.Before = &lines[i-1].Message
+	}
+	if adjoins(lines, i, i+1) {
+		h.After = &lines[i+1].Message
+	}
+	return h
 }
 
 // talks numbers the talks that the lines belong to.
@@ -97,8 +103,8 @@ func talks(lines []line) {
 	}
 }
 
-// near reports whether line j exists and is said in the same breath as line i.
-func near(lines []line, i, j int) bool {
+// adjoins reports whether line j exists and is said in the same breath as line i.
+func adjoins(lines []line, i, j int) bool {
 	return j >= 0 && j < len(lines) && lines[j].span == lines[i].span && lines[j].talk == lines[i].talk
 }
 
@@ -117,14 +123,14 @@ func (a asked) weigh(lines []line, mean float64) {
 	for i := range lines {
 		length := float64(len(lines[i].stems))
 		for _, b := range beside {
-			if j := i + b.at; near(lines, i, j) {
+			if j := i + b.at; adjoins(lines, i, j) {
 				length += b.weight * float64(len(lines[j].stems))
 			}
 		}
 		for k, t := range a.terms {
 			n := counts[i*len(a.terms)+k]
 			for _, b := range beside {
-				if j := i + b.at; near(lines, i, j) {
+				if j := i + b.at; adjoins(lines, i, j) {
 					n += b.weight * counts[j*len(a.terms)+k]
 				}
 			}

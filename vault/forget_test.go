@@ -24,6 +24,19 @@ func (h *home) left(words string) (n int) {
 	return n
 }
 
+// leftBytes counts some bytes in the same files.
+func (h *home) leftBytes(canary string) (n int) {
+	h.t.Helper()
+	for _, name := range []string{"vault.db", "vault.db-wal", "vault.db-shm"} {
+		b, err := os.ReadFile(filepath.Join(h.folder, name))
+		if err != nil && !os.IsNotExist(err) {
+			h.t.Fatal(err)
+		}
+		n += bytes.Count(b, []byte(canary))
+	}
+	return n
+}
+
 func TestMEM07ForgottenByCommandLeavesNoByte(t *testing.T) {
 	h := newHome(t)
 	in := h.private(h.ann)

@@ -56,6 +56,11 @@ func fill(h *home) {
 		_, err := tx.insert(`INSERT INTO summary(conversation_id, from_pos, to_pos, text, model, created) VALUES(?,1,2,'They spoke of dinner.','m',?)`, c.ID, tx.now.UnixMilli())
 		return err
 	})
+	h.embed("m", func(text string) []float32 { return meaning(text)[:64] })
+	h.do(func(tx *Tx) error {
+		_, err := tx.exec(`UPDATE memory SET text = text WHERE id = ?`, old.ID)
+		return err
+	})
 	job := must(h.AddJob(ctx, Job{Key: "k", Kind: Say, Person: h.ann.ID, Conversation: c.ID, To: Address{"telegram", "bot", "1", ""}, Text: "stretch", Zone: "Europe/Lisbon", Next: h.clock.now().Add(time.Minute)}))(t)
 	h.clock.add(time.Minute)
 	check(t, h.Fire(ctx, job, Firing{Due: job.Next, Words: "stretch"}))

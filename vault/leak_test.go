@@ -19,8 +19,11 @@ var keyed = map[string]string{
 	"Lines": "the outbox' own", "Memories": "of one person", "Notice": "of the household", "OpenJobs": "of one conversation", "OpenQuestions": "of one conversation", "OpenRuns": "of one conversation", "PartUnder": "of one chat",
 	"Parts": "for the owner of the machine", "PartsOf": "of one run", "Progress": "of one run", "ResumeRun": "writes", "Rules": "for owners",
 	"Runs": "of one person", "Summary": "of one conversation", "StandingOf": "of one message's sender",
-	"Unended": "the brain's own", "Unsettled": "the outbox' own", "AddJob": "writes",
+	"Unembedded": "the embedder's own; what comes of it is found by a Scope", "Unended": "the brain's own", "Unsettled": "the outbox' own", "AddJob": "writes",
 }
+
+// sameToIt is a model to which everything means the same, so that a search by meaning finds all that it can reach.
+func sameToIt(string) []float32 { return meaning("everything") }
 
 // talksOf has a person say and be told things in private and in a group, each with a word that nobody else says.
 func talksOf(h *home, p Person, group string) (private, inGroup Scope) {
@@ -45,6 +48,7 @@ func TestMEM10MEM11NoReadPathLeaks(t *testing.T) {
 	bobs, bobsGroup := talksOf(h, h.bob, "-1")
 	cems, cemsGroup := talksOf(h, h.cem, "-2")
 	must(h.Accept(t.Context(), h.saysIn("-1", h.cem, "canarycemvisit looks for the spare key"), h.cem, 0))(t)
+	h.embed("m", sameToIt)
 	places := []struct {
 		name    string
 		in      Scope
@@ -127,7 +131,7 @@ func tells(typ reflect.Type) bool {
 	holds := []reflect.Type{
 		reflect.TypeFor[Memory](), reflect.TypeFor[Message](), reflect.TypeFor[Hit](), reflect.TypeFor[Entry](), reflect.TypeFor[Progress](), reflect.TypeFor[Part](), reflect.TypeFor[Call](),
 		reflect.TypeFor[Step](), reflect.TypeFor[Approval](), reflect.TypeFor[Job](), reflect.TypeFor[Run](), reflect.TypeFor[Rule](), reflect.TypeFor[Line](), reflect.TypeFor[Brief](), reflect.TypeFor[Decided](),
-		reflect.TypeFor[Standing](), reflect.TypeFor[Summary](), reflect.TypeFor[func(Record) error](),
+		reflect.TypeFor[Standing](), reflect.TypeFor[Summary](), reflect.TypeFor[Unembedded](), reflect.TypeFor[func(Record) error](),
 	}
 	for k := range typ.NumOut() {
 		out := typ.Out(k)
@@ -179,7 +183,7 @@ func arguments(t *testing.T, typ reflect.Type, in Scope, query string, number in
 		case reflect.TypeFor[Scope]():
 			out = append(out, reflect.ValueOf(in))
 		case reflect.TypeFor[Query]():
-			out = append(out, reflect.ValueOf(Query{Text: query, Limit: 100, Zone: time.UTC}))
+			out = append(out, reflect.ValueOf(Query{Text: query, Limit: 100, Zone: time.UTC, Meaning: Vector{"m", sameToIt(query)}}))
 		case reflect.TypeFor[string]():
 			out = append(out, reflect.ValueOf(query))
 		case reflect.TypeFor[int64]():

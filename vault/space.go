@@ -67,7 +67,7 @@ func (v *Vault) fullness(err error) *FullError {
 }
 
 // newWork is what is refused while the disk is full. Whoever brings it keeps it, and brings it again.
-var newWork = map[string]bool{"accept": true, "command": true}
+var newWork = map[string]bool{"accept": true, "command": true, "embed": true}
 
 // Strained says why no new work is taken at the moment; nil when it is.
 func (v *Vault) Strained() *FullError { return v.strain.Load() }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hearth/brain"
+	"hearth/brain/meaning"
 	"hearth/config"
 	"hearth/gateways"
 	"hearth/gateways/inbox"
@@ -39,6 +40,7 @@ type agent struct {
 	inbox     *inbox.Inbox
 	outbox    *outbox.Outbox
 	brain     *brain.Brain
+	meaning   *meaning.Finder
 	scheduler *scheduler.Scheduler
 	service   *service
 	tools     skills.Set

@@ -80,6 +80,15 @@ var viewHealth = view[[]checkRow]{"health", func(s *service, ctx context.Context
 		state, mend = uneasy, "Set brain.model to a model that this program can reach."
 	}
 	add("model", state, strings.TrimSpace(fmt.Sprintf("%s is in use. %s", dash(m.InUse), m.Note)), mend)
+	if s.parts != nil {
+		row, on, err := s.parts.embeddingRow(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if on {
+			out = append(out, row)
+		}
+	}
 	failed, err := s.vault.Parts(ctx, true, everything)
 	if err != nil {
 		return nil, err
@@ -137,7 +146,8 @@ func cmdDoctor(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return err
 	}
-	found, code := append(append(configChecks(cfg), modelChecks(ctx, cfg)...), diskCheck(cfg.Vault.Dir)), exitFailed
+	found, code := append(append(configChecks(cfg), modelChecks(ctx, cfg)...), embeddingChecks(ctx, cfg)...), exitFailed
+	found = append(found, diskCheck(cfg.Vault.Dir))
 	found = append(found, modeChecks(cfg, socketPath(cfg.Vault.Dir, in.lookup("XDG_RUNTIME_DIR")))...)
 	if dial(ctx, socketPath(cfg.Vault.Dir, in.lookup("XDG_RUNTIME_DIR"))) == nil {
 		found = append(found, whatsappCheck(ctx, cfg)...)

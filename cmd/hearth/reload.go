@@ -63,6 +63,7 @@ func (r *reloading) use(ctx context.Context, c *config.Config) {
 		a.log.Error("cannot take up the quiet hours", "error", err)
 	}
 	a.brain.Configure(a.brainSettings(ctx, c))
+	a.meaning.Configure(a.embedding(c))
 	a.vault.Wake()
 	a.log.Info("new settings are in use", "changes", changes)
 	later := afterRestart(changes)

@@ -24,6 +24,8 @@ type livePart interface {
 	gatewayRows() []gatewayRow
 	// modelInUse names the model that answers next.
 	modelInUse(ctx context.Context) (modelRow, error)
+	// embeddingRow tells how much can be found by what it means; on is false where no model for that is configured.
+	embeddingRow(ctx context.Context) (row checkRow, on bool, err error)
 }
 
 // names looks up people, each once.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hearth/brain"
+	"hearth/brain/meaning"
 	"hearth/config"
 	"hearth/gateways"
 	"hearth/gateways/activity"
@@ -30,7 +31,9 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 	a.vault.MissedPolicy(cfg.Scheduler.Missed)
 	shelf := skills.NewShelf(cfg.Skills.Dir, a.log.Logger)
 	shelf.Installed() // what is wrong with one is in the log from the start
-	tools, err := skills.Builtin(skills.Deps{Vault: a.vault, Workspace: cfg.Skills.Workspace, Skills: shelf, Web: skills.Web{
+	a.meaning = meaning.New(meaning.Options{Vault: a.vault, Now: a.clock.now, Log: a.log.Logger})
+	a.meaning.Configure(a.embedding(cfg))
+	tools, err := skills.Builtin(skills.Deps{Vault: a.vault, Meaning: a.meaning.Vector, Workspace: cfg.Skills.Workspace, Skills: shelf, Web: skills.Web{
 		AllowHosts: func() []string { return a.cfg.Load().Skills.Web.AllowHosts }, SearchURL: cfg.Skills.Web.SearchURL.Reveal(),
 	}})
 	if err != nil {
@@ -82,6 +85,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 		{name: "activity", run: func(ctx context.Context) error { return activity.Run(ctx, shown) }},
 		{name: "outbox", run: a.outbox.Run},
 		{name: "brain", run: a.brain.Run},
+		{name: "meaning", run: a.meaning.Run},
 		{name: "scheduler", run: a.scheduler.Run},
 		{name: "pulls", run: a.pulls},
 	}...)

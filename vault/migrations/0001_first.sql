@@ -316,6 +316,52 @@ CREATE INDEX memory_rule ON memory(id) WHERE kind = 'rule';
 CREATE VIRTUAL TABLE memory_fts USING fts5(tokens, tokenize = "ascii");
 INSERT INTO memory_fts(memory_fts, rank) VALUES('secure-delete', 1);
 
+-- What memories and messages mean, in the numbers that an embedding model makes of their words. Empty where none is configured.
+CREATE TABLE embedding (
+  id    INTEGER PRIMARY KEY AUTOINCREMENT,
+  model TEXT NOT NULL,
+  dim   INTEGER NOT NULL,                      -- how many numbers it makes
+  memory_low  INTEGER NOT NULL, memory_high  INTEGER NOT NULL,  -- what is numbered above low and up to high was looked at
+  message_low INTEGER NOT NULL, message_high INTEGER NOT NULL,
+  chosen INTEGER NOT NULL,                     -- the highest is in use
+  UNIQUE (model, dim)
+);
+-- The key begins with what decides who may find it: the scope of a memory, or "said" for a message, and whose or where that is.
+CREATE TABLE vector (
+  reach TEXT NOT NULL CHECK (reach IN ('household','person','conversation','said')),
+  place INTEGER NOT NULL,                      -- the person's or the conversation's number; 0 = the household
+  item  INTEGER NOT NULL,                      -- the memory's or the message's number
+  embedding_id INTEGER NOT NULL,
+  sign  BLOB NOT NULL,                         -- the signs of the numbers, a bit each
+  scale REAL NOT NULL, whole BLOB NOT NULL,    -- the numbers, a byte each, in this unit
+  PRIMARY KEY (reach, place, item)
+) WITHOUT ROWID;
+-- A search reads the signs of all that a scope reaches, and nothing else of them.
+CREATE INDEX vector_signs ON vector(embedding_id, reach, place, item, sign);
+-- What had a vector and has other words now.
+CREATE TABLE vector_due (
+  kind TEXT NOT NULL CHECK (kind IN ('memory','message')),
+  item INTEGER NOT NULL,
+  PRIMARY KEY (kind, item)
+) WITHOUT ROWID;
+-- No event can take words away and leave behind what they meant.
+CREATE TRIGGER vector_memory_delete AFTER DELETE ON memory BEGIN
+  DELETE FROM vector WHERE reach = old.scope AND place = CASE old.scope WHEN 'person' THEN old.person_id WHEN 'conversation' THEN old.conversation_id ELSE 0 END AND item = old.id;
+  DELETE FROM vector_due WHERE kind = 'memory' AND item = old.id;
+END;
+CREATE TRIGGER vector_memory_update AFTER UPDATE OF text, scope, person_id, conversation_id ON memory BEGIN
+  INSERT OR IGNORE INTO vector_due SELECT 'memory', item FROM vector WHERE reach = old.scope AND place = CASE old.scope WHEN 'person' THEN old.person_id WHEN 'conversation' THEN old.conversation_id ELSE 0 END AND item = old.id;
+  DELETE FROM vector WHERE reach = old.scope AND place = CASE old.scope WHEN 'person' THEN old.person_id WHEN 'conversation' THEN old.conversation_id ELSE 0 END AND item = old.id;
+END;
+CREATE TRIGGER vector_message_delete AFTER DELETE ON message BEGIN
+  DELETE FROM vector WHERE reach = 'said' AND place = old.conversation_id AND item = old.id;
+  DELETE FROM vector_due WHERE kind = 'message' AND item = old.id;
+END;
+CREATE TRIGGER vector_message_update AFTER UPDATE OF kind, text, conversation_id ON message BEGIN
+  INSERT OR IGNORE INTO vector_due SELECT 'message', item FROM vector WHERE reach = 'said' AND place = old.conversation_id AND item = old.id;
+  DELETE FROM vector WHERE reach = 'said' AND place = old.conversation_id AND item = old.id;
+END;
+
 CREATE TABLE summary (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
   conversation_id INTEGER NOT NULL REFERENCES conversation(id),
