@@ -14,6 +14,8 @@ type Query struct {
 	Limit int            // how many hits; 0 = 10
 	Run   int64          // the run that asks: its own messages are no news to it
 	Zone  *time.Location // in which "yesterday" and "in March" are meant; nil = UTC
+
+	MemoriesOnly bool // and nothing of what was said
 }
 
 // Hit is a memory or a message. Around a message stands what was said just before and after it, if the scope reaches that.
@@ -49,7 +51,7 @@ func (v *Vault) Find(ctx context.Context, in Scope, q Query) ([]Hit, error) {
 		}
 		hits = append(hits, h)
 	}
-	if strings.TrimSpace(q.Text) != "*" { // of what was said, "everything" is the history
+	if !q.MemoriesOnly && strings.TrimSpace(q.Text) != "*" { // of what was said, "everything" is the history
 		said, err := v.said(ctx, in, q)
 		if err != nil {
 			return nil, err
@@ -64,3 +66,14 @@ func (v *Vault) Find(ctx context.Context, in Scope, q Query) ([]Hit, error) {
 }
 
 func worth(rank int) float64 { return fusion / float64(fusion+rank) }
+
+// FindMemories is Find for memories alone; an empty query gives the newest.
+func (v *Vault) FindMemories(ctx context.Context, in Scope, q Query) ([]Memory, error) {
+	q.MemoriesOnly = true
+	hits, err := v.Find(ctx, in, q)
+	out := make([]Memory, 0, len(hits))
+	for _, h := range hits {
+		out = append(out, *h.Memory)
+	}
+	return out, err
+}

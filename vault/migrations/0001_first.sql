@@ -300,6 +300,7 @@ CREATE TABLE memory (
   kind    TEXT NOT NULL CHECK (kind IN ('fact','preference','person','place','rule')),
   text    TEXT NOT NULL,
   norm    TEXT NOT NULL,                       -- the text folded, to see the same fact told again
+  gist    TEXT NOT NULL DEFAULT '',            -- the words it is about, to see it told in other words (gist.go)
   pinned  INTEGER NOT NULL DEFAULT 0,
   source  TEXT NOT NULL CHECK (source IN ('message','command','extracted')),
   source_message INTEGER, source_run INTEGER,
@@ -310,11 +311,21 @@ CREATE TABLE memory (
 CREATE INDEX memory_person ON memory(person_id, scope);
 CREATE INDEX memory_conversation ON memory(conversation_id);
 CREATE INDEX memory_norm ON memory(norm);
+CREATE INDEX memory_gist ON memory(gist);
+CREATE INDEX memory_source ON memory(source_message) WHERE source_message IS NOT NULL;
+CREATE INDEX memory_superseded ON memory(superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_pinned ON memory(id) WHERE pinned;
 CREATE INDEX memory_rule ON memory(id) WHERE kind = 'rule';
 -- The tokens are made by the program (tokens.go); ascii leaves all that is not ASCII as it is.
 CREATE VIRTUAL TABLE memory_fts USING fts5(tokens, tokenize = "ascii");
 INSERT INTO memory_fts(memory_fts, rank) VALUES('secure-delete', 1);
+
+-- What was forgotten must not be brought back by who reads an old talk: a keyed hash of what each fact was about, no word of it.
+CREATE TABLE tombstone (
+  mark    BLOB PRIMARY KEY,
+  upto    INTEGER NOT NULL,                    -- the newest message then: what is said behind it counts as told again
+  made    INTEGER NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE summary (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
