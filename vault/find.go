@@ -73,7 +73,9 @@ func (v *Vault) FindMemories(ctx context.Context, in Scope, q Query) ([]Memory, 
 	hits, err := v.Find(ctx, in, q)
 	out := make([]Memory, 0, len(hits))
 	for _, h := range hits {
-		out = append(out, *h.Memory)
+		if h.Memory != nil {
+			out = append(out, *h.Memory)
+		}
 	}
 	return out, err
 }

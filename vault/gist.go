@@ -67,18 +67,28 @@ func ofOthers(fact string) bool {
 
 // backs reports whether words hold enough of what a fact is about to be where it comes from: half of it.
 func backs(words, fact, teller string) bool {
-	about := strings.Fields(gist(fact, teller))
+	shared, about := overlap(words, fact, teller)
+	return shared > 0 && 2*shared >= about
+}
+
+// shares reports whether two texts are about one thing at all.
+func shares(words, fact, teller string) bool {
+	shared, _ := overlap(words, fact, teller)
+	return shared > 0
+}
+
+// overlap counts what a fact is about, and how much of that stands in words.
+func overlap(words, fact, teller string) (shared, about int) {
 	said := map[string]bool{}
 	for _, w := range contents(words, teller) {
 		said[w] = true
 	}
-	shared := 0
-	for _, w := range about {
-		if said[w] {
+	for _, w := range strings.Fields(gist(fact, teller)) {
+		if about++; said[w] {
 			shared++
 		}
 	}
-	return shared > 0 && 2*shared >= len(about)
+	return shared, about
 }
 
 // Backs is backs for who checks before the vault does.

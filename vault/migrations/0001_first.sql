@@ -44,6 +44,7 @@ CREATE TABLE conversation (
   gateway   TEXT NOT NULL DEFAULT '',          -- group: where
   chat      TEXT NOT NULL DEFAULT '',
   since_pos INTEGER NOT NULL DEFAULT 0,        -- /new: the model sees nothing at or before this position
+  learned_pos INTEGER NOT NULL DEFAULT 0,      -- up to here it was read for facts
   created   INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX conversation_private ON conversation(person_id) WHERE kind = 'private';
@@ -105,7 +106,7 @@ CREATE TABLE run (
   conversation_id INTEGER NOT NULL REFERENCES conversation(id),
   person_id INTEGER REFERENCES person(id),
   trigger   TEXT NOT NULL CHECK (trigger IN ('message','job','system')),
-  task      TEXT NOT NULL DEFAULT '',          -- summary: background work that says nothing and is no part of the talk
+  task      TEXT NOT NULL DEFAULT '',          -- summary, facts: background work that says nothing and is no part of the talk
   key       TEXT UNIQUE,                       -- job:7@DUE: a job fires once for a due instant
   gateway   TEXT NOT NULL, account TEXT NOT NULL, chat TEXT NOT NULL, thread TEXT NOT NULL,  -- where the answer goes
   sender    TEXT NOT NULL DEFAULT '',
