@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -241,12 +242,12 @@ func TestMEM13AnEchoLeavesNothing(t *testing.T) {
 // MEM-08: an answer that was under way while its fact was forgotten keeps nothing, nor does a later reading.
 func TestMEM08ForgottenWhileItIsRead(t *testing.T) {
 	inBubble(t, func(w *world) {
-		asked := 0
+		var asked atomic.Int32
 		w.use(record(func(ctx context.Context, req Request) (Response, error) {
 			if !forFacts(req) {
 				return say("ok"), nil
 			}
-			asked++
+			asked.Add(1)
 			if err := waitFor(ctx, time.Minute); err != nil {
 				return Response{}, err
 			}
@@ -259,7 +260,7 @@ func TestMEM08ForgottenWhileItIsRead(t *testing.T) {
 		fact, _, err := w.vault.Remember(w.t.Context(), vault.Memory{Text: "safe code CANARY77", Source: "message", SourceRun: first.Run.ID, SourceMessage: first.Messages[0].ID}, scope)
 		w.must(err)
 		w.say("the boat is called Anna")
-		for asked == 0 {
+		for asked.Load() == 0 {
 			sleep(time.Second)
 		}
 		_, err = w.vault.Forget(w.t.Context(), scope, fact.ID)
@@ -329,22 +330,32 @@ func TestReadingOutlivesTheProgram(t *testing.T) {
 	})
 }
 
-// Nobody is asked when the owner has switched it off, or nobody but the built-in model is there.
+// Nobody is asked, and no work is queued, when the owner has switched it off, when nobody but the built-in model is there, or
+// when the model refuses.
 func TestNothingIsReadWhenItIsOff(t *testing.T) {
-	for _, offline := range []bool{false, true} {
-		inBubble(t, func(w *world) {
-			var e extractor
-			w.use(e.script(sushi, steps(say("ok"))))
-			home := w.settings.Backends["home"]
-			home.Offline = offline
-			w.settings.Backends["home"] = home
-			w.settings.Background = offline
-			w.start()
-			w.say("I love sushi, by the way")
-			sleep(3 * 24 * time.Hour)
-			if e.asked != 0 || len(w.memories(w.me)) != 0 {
-				t.Errorf("asked %d times", e.asked)
-			}
+	for name, change := range map[string]func(w *world, home *Backend){
+		"switched off":       func(w *world, _ *Backend) { w.settings.Background = false },
+		"the built-in model": func(_ *world, home *Backend) { home.Offline = true },
+		"a model that refuses": func(w *world, _ *Backend) {
+			w.must(w.vault.Set(w.t.Context(), vault.SettingShut("home"), `{"print":""}`))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(w *world) {
+				var e extractor
+				w.use(e.script(sushi, steps(say("ok"))))
+				w.settings.Background = true
+				home := w.settings.Backends["home"]
+				change(w, &home)
+				w.settings.Backends["home"] = home
+				w.start()
+				w.say("I love sushi, by the way")
+				sleep(24 * time.Hour)
+				runs, err := w.vault.Runs(w.t.Context(), w.me.ID, 100)
+				if err != nil || e.asked != 0 || len(w.memories(w.me)) != 0 || len(runs) != 1 {
+					t.Errorf("asked %d times in %d runs, %v", e.asked, len(runs), err)
+				}
+			})
 		})
 	}
 }
@@ -352,14 +363,14 @@ func TestNothingIsReadWhenItIsOff(t *testing.T) {
 // A person is served at once, and what it took is booked.
 func TestReadingGivesWayAndIsBooked(t *testing.T) {
 	inBubble(t, func(w *world) {
-		asked, cut := 0, 0
+		var asked, cut atomic.Int32
 		w.backends(Backend{Name: "home", Local: true, Price: &Price{}, Parallel: 1, Model: script(func(ctx context.Context, req Request) (Response, error) {
 			if !forFacts(req) {
 				return say("ok"), nil
 			}
-			asked++
+			asked.Add(1)
 			if err := waitFor(ctx, time.Minute); err != nil {
-				cut++
+				cut.Add(1)
 				return Response{}, err
 			}
 			return say(`{"facts":[` + entry("preference", "Me loves sushi", "1", "") + `]}`), nil
@@ -367,17 +378,17 @@ func TestReadingGivesWayAndIsBooked(t *testing.T) {
 		w.settings.Background = true
 		w.start()
 		w.say("I love sushi, by the way")
-		for asked == 0 {
+		for asked.Load() == 0 {
 			sleep(time.Second)
 		}
 		began := time.Now()
-		if run := w.say("are you there?"); w.state(run) != vault.Done || cut != 1 || time.Since(began) > time.Second {
-			t.Errorf("after %v the run is %s; %d of %d readings were cut off", time.Since(began), w.state(run), cut, asked)
+		if run := w.say("are you there?"); w.state(run) != vault.Done || cut.Load() != 1 || time.Since(began) > time.Second {
+			t.Errorf("after %v the run is %s; %d of %d readings were cut off", time.Since(began), w.state(run), cut.Load(), asked.Load())
 		}
 		rests()
 		rests()
-		if all := w.memories(w.me); len(all) != 1 || asked != 2 {
-			t.Errorf("asked %d times; kept: %+v", asked, all)
+		if all := w.memories(w.me); len(all) != 1 || asked.Load() != 2 {
+			t.Errorf("asked %d times; kept: %+v", asked.Load(), all)
 		}
 		w.sameBill()
 	})

@@ -11,12 +11,19 @@ import (
 func TestMEM04AFactTakesThePlaceOfTheOneItCorrects(t *testing.T) {
 	h := newHouse(t)
 	h.do(h.call(h.ana), "remember", `{"fact":"Ana loves sushi"}`)
-	res := h.do(h.call(h.ana), "remember", `{"fact":"Ana can not stand sushi","replaces":1}`)
+	c := h.call(h.ana)
+	res := h.do(c, "remember", `{"fact":"Ana can not stand sushi","replaces":1}`)
+	if again := h.do(c, "remember", `{"fact":"Ana can not stand sushi","replaces":1}`); again != res {
+		t.Errorf("run again after a crash it says %q", again.Receipt)
+	}
 	if want := "Noted (memory 2): Ana can not stand sushi (instead of memory 1)"; res.Receipt != want {
 		t.Errorf("receipt %q, expected %q", res.Receipt, want)
 	}
 	if got, want := h.do(h.call(h.ana), "recall", `{"query":"sushi"}`).Text, "#2 (since 10 Mar 2026): Ana can not stand sushi"; got != want {
 		t.Errorf("recall gives %q, expected %q", got, want)
+	}
+	if said := h.refuse(h.call(h.ana), "remember", `{"fact":"Ana eats sushi","replaces":1}`); !strings.Contains(said, "no memory 1 whose place") {
+		t.Errorf("what is history is replaced: %q", said)
 	}
 	for who, c := range map[string]Call{"Ben": h.call(h.ben), "a group": h.callIn(h.ana, vault.Group, "family")} {
 		if said := h.refuse(c, "remember", `{"fact":"Ana eats anything","replaces":2}`); !strings.Contains(said, "no memory 2 whose place") {

@@ -22,6 +22,15 @@ func (t *Tx) replaceable(in Scope, m Memory) (old Memory, err error) {
 		return old, ErrNotReplaceable
 	case err != nil:
 		return old, err
+	case old.SupersededBy != 0 && m.Key != "":
+		by, err := memoryIn(t.ctx, t.tx, in, old.SupersededBy)
+		switch {
+		case err == nil && by.Key == m.Key:
+			return Memory{}, nil // by this very call, before a crash
+		case err == nil, errors.Is(err, ErrNotFound):
+			return old, ErrNotReplaceable
+		}
+		return old, err
 	case old.SupersededBy != 0, m.Origin != "", old.Scope == "household" && old.Person != in.Person, old.Kind == "rule" && m.Source == "extracted":
 		return old, ErrNotReplaceable
 	}

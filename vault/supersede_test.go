@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -79,7 +80,7 @@ func TestWhatCannotBeSuperseded(t *testing.T) {
 		"superseded already":                 {in, Memory{Text: "Ann lives in Faro", Source: "message", Replaces: old.ID}},
 		"nothing":                            {in, Memory{Text: "Ann lives in Faro", Source: "message", Replaces: 99}},
 	} {
-		if _, _, err := h.Remember(t.Context(), c.m, c.in); err != ErrNotReplaceable { //nolint:errorlint // as it is
+		if _, _, err := h.Remember(t.Context(), c.m, c.in); !errors.Is(err, ErrNotReplaceable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
