@@ -334,11 +334,9 @@ func TestReadingOutlivesTheProgram(t *testing.T) {
 // when the model refuses.
 func TestNothingIsReadWhenItIsOff(t *testing.T) {
 	for name, change := range map[string]func(w *world, home *Backend){
-		"switched off":       func(w *world, _ *Backend) { w.settings.Background = false },
-		"the built-in model": func(_ *world, home *Backend) { home.Offline = true },
-		"a model that refuses": func(w *world, _ *Backend) {
-			w.must(w.vault.Set(w.t.Context(), vault.SettingShut("home"), `{"print":""}`))
-		},
+		"switched off":         func(w *world, _ *Backend) { w.settings.Background = false },
+		"the built-in model":   func(_ *world, home *Backend) { home.Offline = true },
+		"a model that refuses": nil, // from after the answer on
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(w *world) {
@@ -346,10 +344,15 @@ func TestNothingIsReadWhenItIsOff(t *testing.T) {
 				w.use(e.script(sushi, steps(say("ok"))))
 				w.settings.Background = true
 				home := w.settings.Backends["home"]
-				change(w, &home)
+				if change != nil {
+					change(w, &home)
+				}
 				w.settings.Backends["home"] = home
 				w.start()
 				w.say("I love sushi, by the way")
+				if change == nil {
+					w.must(w.vault.Set(w.t.Context(), vault.SettingShut("home"), `{"print":""}`))
+				}
 				sleep(24 * time.Hour)
 				runs, err := w.vault.Runs(w.t.Context(), w.me.ID, 100)
 				if err != nil || e.asked != 0 || len(w.memories(w.me)) != 0 || len(runs) != 1 {

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -9,11 +10,17 @@ import (
 // not forgotten that they do not.
 var negations = func() map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields(`no not nor t cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt without nobody nothing none`) {
+	for _, w := range strings.Fields(`no not nor cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt without nobody nothing none`) {
 		out[w] = true
 	}
 	return out
 }()
+
+// What an apostrophe ties to a word is grammar; the same letter by itself may be all the difference: vitamin D.
+var (
+	tiedNot = regexp.MustCompile(`(?i)(?:\b(?:ca|wo|sha)|\B)n['’]t\b`)
+	tied    = regexp.MustCompile(`(?i)['’](?:d|m|s|ll|re|ve)\b`)
+)
 
 // others are the words for somebody who is neither the speaker nor spoken to.
 var others = func() map[string]bool {
@@ -31,13 +38,15 @@ func contents(fact, teller string) []string {
 	for _, w := range tokens(teller) {
 		own[w] = true
 	}
-	all := tokens(fact)
+	all := tokens(tied.ReplaceAllString(tiedNot.ReplaceAllString(fact, " not"), ""))
 	var out []string
 	for i, w := range all {
 		switch {
 		case negations[w]:
 			out = append(out, "not")
-		case own[w], stopWords[w], w == "s" && i > 0:
+		case len(w) == 1 && w != "i" && (w != "a" || i == len(all)-1):
+			out = append(out, w)
+		case own[w], stopWords[w]:
 		default:
 			out = append(out, stems(w, known)...)
 		}
