@@ -15,6 +15,7 @@ import (
 func (t *turn) background(ctx context.Context, p vault.Progress, s *Settings) error {
 	work := map[string]func(context.Context, vault.Progress, *Settings, Backend) (vault.TaskDone, error){
 		vault.TaskSummary: t.summarise,
+		vault.TaskFacts:   t.extract,
 	}[p.Run.Task]
 	inUse, err := s.modelInUse(ctx, t.b.vault)
 	if err != nil {

@@ -47,6 +47,7 @@ type Brain struct {
 	active map[*work]struct{}
 
 	freed   chan struct{} // a conversation is free
+	learned time.Time     // when it was looked for talks that have come to rest; monotonic
 	audited time.Time     // when the ends of runs were looked at last; monotonic
 	proven  int64         // the run up to which they were
 }
@@ -100,6 +101,7 @@ func (b *Brain) Run(ctx context.Context) error {
 	defer cancel()
 	var working sync.WaitGroup
 	defer working.Wait()
+	b.learned = time.Now()
 	for {
 		looked := b.now()
 		if err := b.dispatch(ctx, &working); err != nil && ctx.Err() == nil {
@@ -121,6 +123,9 @@ func (b *Brain) Run(ctx context.Context) error {
 		}
 		if time.Since(b.audited) >= auditEvery {
 			b.audit(ctx)
+		}
+		if time.Since(b.learned) >= learnEvery {
+			b.learn(ctx)
 		}
 	}
 }

@@ -18,6 +18,9 @@ func summariser(summary func(req Request) (Response, error), rest script) script
 		if req.System == strings.TrimSpace(summaryInstructions) {
 			return summary(req)
 		}
+		if forFacts(req) {
+			return say(`{"facts":[]}`), nil
+		}
 		return rest(ctx, req)
 	}
 }
@@ -30,7 +33,7 @@ func split(m *recorder) (talk, summaries []Request) {
 	for _, req := range m.requests {
 		if req.System == strings.TrimSpace(summaryInstructions) {
 			summaries = append(summaries, req)
-		} else {
+		} else if !forFacts(req) {
 			talk = append(talk, req)
 		}
 	}

@@ -14,12 +14,20 @@ type forgetArgs struct {
 
 // forget names only the number: the receipt and the result are kept in the vault, which must not hold the words any more.
 func (b builtin) forget(ctx context.Context, c Call, a forgetArgs) (Result, error) {
-	m, err := b.vault.Forget(ctx, c.Scope(), a.ID)
+	f, err := b.vault.Forget(ctx, c.Scope(), a.ID)
 	switch {
 	case errors.Is(err, vault.ErrNotFound):
 		return Result{}, fmt.Errorf("there is no memory %d to forget; recall gives the numbers", a.ID)
 	case err != nil:
 		return Result{}, fmt.Errorf("forget memory %d: %w", a.ID, err)
 	}
-	return confirm(fmt.Sprintf("Forgotten: memory %d.", m.ID), ""), nil
+	receipt := fmt.Sprintf("Forgotten: memory %d", f.ID)
+	for _, n := range f.Also {
+		receipt += fmt.Sprintf(", and %d that said the same", n)
+	}
+	receipt += "."
+	if f.Again != 0 {
+		receipt += fmt.Sprintf(" Memory %d, which it had replaced, holds again.", f.Again)
+	}
+	return confirm(receipt, ""), nil
 }

@@ -17,7 +17,8 @@ const (
 )
 
 type rememberArgs struct {
-	Fact string `json:"fact"`
+	Fact     string `json:"fact"`
+	Replaces int64  `json:"replaces"`
 }
 
 func (b builtin) remember(ctx context.Context, c Call, a rememberArgs) (Result, error) {
@@ -26,9 +27,13 @@ func (b builtin) remember(ctx context.Context, c Call, a rememberArgs) (Result, 
 		return Result{}, fmt.Errorf("a memory is one short sentence of at most %d characters, and this has %s; put the fact shorter, or keep a long text with write_file", maxFact, thousands(n))
 	}
 	m, known, err := b.vault.Remember(ctx, vault.Memory{
-		Key: c.Key, Text: fact, Source: "message", SourceMessage: c.Message, SourceRun: c.Run, Origin: oneLine(c.Origin),
+		Key: c.Key, Text: fact, Source: "message", SourceMessage: c.Message, SourceRun: c.Run, Origin: oneLine(c.Origin), Replaces: a.Replaces,
 	}, c.Scope())
 	switch {
+	case errors.Is(err, vault.ErrForgotten):
+		return Result{}, errors.New("the person had this forgotten and has not told it again since, so it is not stored; do not bring it up")
+	case errors.Is(err, vault.ErrNotReplaceable):
+		return Result{}, fmt.Errorf("there is no memory %d whose place this could take, so nothing is stored; recall gives the numbers of those that hold", a.Replaces)
 	case errors.Is(err, vault.ErrNoFact), errors.Is(err, vault.ErrTooManyMemories):
 		return Result{}, err
 	case err != nil:
@@ -41,6 +46,9 @@ func (b builtin) remember(ctx context.Context, c Call, a rememberArgs) (Result, 
 	receipt := fmt.Sprintf("%s (memory %d): %s", words, m.ID, m.Text)
 	if m.Origin != "" {
 		receipt += " (" + m.Origin + ")"
+	}
+	if a.Replaces != 0 && a.Replaces != m.ID {
+		receipt += fmt.Sprintf(" (instead of memory %d)", a.Replaces)
 	}
 	return confirm(receipt, ""), nil
 }

@@ -59,8 +59,8 @@ var exports = []exported{
 	{"summary", `+t.conversation_id` + ownTalk, ``},
 }
 
-// unexported columns: a code that lets somebody in, and a copy of the text that only serves to find it.
-var unexported = map[string][]string{"pair_code": {"code"}, "memory": {"norm"}}
+// unexported columns: a code that lets somebody in, and copies of the text that only serve to find it.
+var unexported = map[string][]string{"pair_code": {"code"}, "memory": {"gist", "norm"}}
 
 // What the columns hold that SQLite knows as numbers and texts only.
 var (

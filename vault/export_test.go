@@ -16,6 +16,7 @@ var notAPersons = map[string]string{
 	"quarantine":  "bytes of which nobody knows whose they are; gone after seven days",
 	"setting":     "what the household chose, and how far the program has come",
 	"stranger":    "ids of people who are not known",
+	"tombstone":   "keyed hashes of what was forgotten, which nobody can read",
 	"memory_fts":  "the words of memory once more, to find them by",
 	"message_fts": "the words of message once more, to find them by",
 	"embedding":   "how far the program has come with vectors",

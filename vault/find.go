@@ -16,7 +16,8 @@ type Query struct {
 	Run   int64          // the run that asks: its own messages are no news to it
 	Zone  *time.Location // in which "yesterday" and "in March" are meant; nil = UTC
 	// Meaning is what the text means to the model that embedded what is kept; the zero Vector = it is searched by words alone.
-	Meaning Vector
+	Meaning      Vector
+	MemoriesOnly bool // and nothing of what was said
 }
 
 // Hit is a memory or a message. Around a message stands what was said just before and after it, if the scope reaches that.
@@ -57,7 +58,7 @@ func (v *Vault) Find(ctx context.Context, in Scope, q Query) ([]Hit, error) {
 		return nil, err
 	}
 	f.memories(memories)
-	if !everything { // of what was said, "everything" is the history
+	if !everything && !q.MemoriesOnly { // of what was said, "everything" is the history
 		said, err := v.said(ctx, in, q)
 		if err != nil {
 			return nil, err
@@ -68,7 +69,9 @@ func (v *Vault) Find(ctx context.Context, in Scope, q Query) ([]Hit, error) {
 		return nil, byMeaning.err
 	}
 	f.memories(byMeaning.memories)
-	f.said(byMeaning.said)
+	if !q.MemoriesOnly {
+		f.said(byMeaning.said)
+	}
 	for i, h := range f.hits {
 		if h.Memory != nil && h.Memory.Pinned {
 			f.hits[i].Score *= 1.5
@@ -112,3 +115,16 @@ func (f *fused) said(list []Hit) {
 }
 
 func worth(rank int) float64 { return fusion / float64(fusion+rank) }
+
+// FindMemories is Find for memories alone; an empty query gives the newest.
+func (v *Vault) FindMemories(ctx context.Context, in Scope, q Query) ([]Memory, error) {
+	q.MemoriesOnly = true
+	hits, err := v.Find(ctx, in, q)
+	out := make([]Memory, 0, len(hits))
+	for _, h := range hits {
+		if h.Memory != nil {
+			out = append(out, *h.Memory)
+		}
+	}
+	return out, err
+}

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -15,46 +18,136 @@ import (
 // blank stands where forgotten words stood.
 const blank = "[forgotten]"
 
+// Forgotten is what Forget removed: the memory, and how far that went.
+type Forgotten struct {
+	Memory
+	Also    []int64   // memories that were taken from the same words of the same message
+	Lines   int       // messages that lost words
+	Again   int64     // the memory whose place it had taken, and which holds again; 0 = none
+	Gone    time.Time // until when the snapshots lose the words; zero = there are none
+	KeptDBs []string  // vaults that a restore put aside: they keep the words until a person deletes them
+}
+
 // Forget deletes a memory and its words wherever the vault holds them: the turn that taught it is blanked as a whole, and
 // in everything else of the same person or conversation the words of the fact are. After the commit no byte of them is
 // left in the file or its log. What is still open, a call or a question, keeps its words until it has ended: a person
-// decides about exactly these. Other memories stay as they are. ErrNotFound: not in this scope.
-func (t *Tx) Forget(in Scope, number int64) (Memory, error) {
-	m, err := memoryIn(t.ctx, t.tx, in, number)
+// decides about exactly these. Other memories stay as they are, but those that say the same and come from the same message. A
+// keyed hash stays, so that nothing but the person's word brings the fact back; see ErrForgotten. ErrNotFound: not in this
+// scope.
+func (t *Tx) Forget(in Scope, number int64) (f Forgotten, err error) {
+	f.Memory, err = memoryIn(t.ctx, t.tx, in, number)
 	if err != nil {
-		return m, err
+		return f, err
 	}
-	if m.Scope == "household" && m.Person != in.Person {
-		return m, ErrNotFound // shared by another: theirs to take back
-	}
-	for _, query := range []string{`DELETE FROM memory_fts WHERE rowid = ?`, `UPDATE memory SET superseded_by = NULL WHERE superseded_by = ?`, `DELETE FROM memory WHERE id = ?`} {
-		if _, err := t.exec(query, m.ID); err != nil {
-			return m, err
-		}
+	if f.Scope == "household" && f.Person != in.Person {
+		return f, ErrNotFound // shared by another: theirs to take back
 	}
 	t.scrub = true
-	if err := errors.Join(t.Set(settingSweep, "yes"), t.forgottenSince(), t.forgetSummaries(m)); err != nil {
-		return m, err
+	if err := errors.Join(t.Set(settingSweep, "yes"), t.forgottenSince(), t.forgetSummaries(f.Memory)); err != nil {
+		return f, err
 	}
-	if err := t.blankTurn(m); err != nil {
-		return m, fmt.Errorf("blank the turn that taught it: %w", err)
+	twins, err := t.twins(in, f.Memory)
+	if err != nil {
+		return f, err
 	}
-	return m, t.blankWords(m)
+	if f.Again, err = t.unsupersede(f.Memory); err != nil {
+		return f, err
+	}
+	for i, m := range append([]Memory{f.Memory}, twins...) {
+		if i > 0 {
+			f.Also = append(f.Also, m.ID)
+			if _, err := t.unsupersede(m); err != nil {
+				return f, err
+			}
+		}
+		for _, query := range []string{`DELETE FROM memory_fts WHERE rowid = ?`, `DELETE FROM memory WHERE id = ?`} {
+			if _, err := t.exec(query, m.ID); err != nil {
+				return f, err
+			}
+		}
+		if err := t.bury(m); err != nil {
+			return f, fmt.Errorf("mark what is forgotten: %w", err)
+		}
+		if err := t.blankQuotes(m); err != nil {
+			return f, err
+		}
+		turn, err := t.blankTurn(m)
+		if err != nil {
+			return f, fmt.Errorf("blank the turn that taught it: %w", err)
+		}
+		elsewhere, err := t.blankWords(m)
+		if err != nil {
+			return f, err
+		}
+		f.Lines += turn + elsewhere
+	}
+	return f, t.outside(&f)
 }
 
 // Forget is Tx.Forget in an event of its own.
-func (v *Vault) Forget(ctx context.Context, in Scope, number int64) (m Memory, err error) {
+func (v *Vault) Forget(ctx context.Context, in Scope, number int64) (f Forgotten, err error) {
 	err = v.write(ctx, "forget", durable, func(t *Tx) error {
-		m, err = t.Forget(in, number)
+		f, err = t.Forget(in, number)
 		return err
 	})
-	return m, err
+	return f, err
+}
+
+// twins gives the other memories that were taken from the message of one and share its words.
+func (t *Tx) twins(in Scope, m Memory) (out []Memory, err error) {
+	if m.SourceMessage == 0 {
+		return nil, nil
+	}
+	teller, err := t.tellerOf(m)
+	if err != nil {
+		return nil, err
+	}
+	where, args := in.where()
+	found, err := collect(t.ctx, t.tx, scanMemory, `SELECT `+prefixed(memoryColumns)+` FROM memory m WHERE m.source_message = ? AND m.id != ? AND m.person_id IS ? AND m.scope = ? AND `+where+` ORDER BY m.id`,
+		append([]any{m.SourceMessage, m.ID, id(m.Person), m.Scope}, args...)...)
+	for _, other := range found {
+		if backs(m.Text, other.Text, teller) || backs(other.Text, m.Text, teller) {
+			out = append(out, other)
+		}
+	}
+	return out, err
+}
+
+// unsupersede hands the place of a memory that goes to what stands behind it: what it replaced is replaced by its successor,
+// or holds again; the latest such one is given.
+func (t *Tx) unsupersede(m Memory) (again int64, err error) {
+	if m.SupersededBy == 0 {
+		again, err = one(t.ctx, t.tx, scanInt, `SELECT coalesce(max(id), 0) FROM memory WHERE superseded_by = ?`, m.ID)
+		if err != nil {
+			return 0, err
+		}
+	}
+	_, err = t.exec(`UPDATE memory SET superseded_by = ? WHERE superseded_by = ?`, id(m.SupersededBy), m.ID)
+	return again, err
+}
+
+// outside looks for copies of the vault that hold what is forgotten.
+func (t *Tx) outside(f *Forgotten) error {
+	all, err := Snapshots(t.v.dir)
+	if err != nil {
+		return err
+	}
+	if len(all) > 0 {
+		f.Gone = t.now.Add(24 * time.Hour)
+	}
+	f.KeptDBs, err = filepath.Glob(filepath.Join(t.v.dir, "vault.db.before-restore-*"))
+	f.KeptDBs = slices.DeleteFunc(f.KeptDBs, func(path string) bool { return strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-shm") })
+	return err
 }
 
 // blankTurn blanks the run and the message that taught a fact, and what quotes them.
-func (t *Tx) blankTurn(m Memory) error {
+func (t *Tx) blankTurn(m Memory) (lines int, err error) {
 	if m.SourceRun == 0 && m.SourceMessage == 0 {
-		return nil
+		return 0, nil
+	}
+	lost, err := one(t.ctx, t.tx, scanInt, `SELECT count(*) FROM message WHERE (run_id = ? OR id = ?) AND text != '`+blank+`'`, m.SourceRun, m.SourceMessage)
+	if err != nil {
+		return 0, err
 	}
 	for _, query := range []string{
 		`UPDATE message SET quoted = '` + blank + `' WHERE quoted != '' AND EXISTS (SELECT 1 FROM message s WHERE (s.run_id = ?1 OR s.id = ?2) AND s.conversation_id = message.conversation_id AND instr(s.text, message.quoted) > 0)`,
@@ -66,17 +159,17 @@ func (t *Tx) blankTurn(m Memory) error {
 		`UPDATE run SET context = '' WHERE id = ?1 AND state IN ('done','failed','stopped')`,
 	} {
 		if _, err := t.exec(query, m.SourceRun, m.SourceMessage); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return int(lost), nil
 }
 
 const openCalls = `'proposed','waiting','approved','started','unknown'`
 
 // blankWords replaces the fact's words in every text that could have repeated them: of the person's runs and messages, of
 // their own conversation, and of the group a fact was told in. What the household shares may have gone anywhere.
-func (t *Tx) blankWords(m Memory) error {
+func (t *Tx) blankWords(m Memory) (lines int, err error) {
 	runs := fmt.Sprintf(`SELECT id FROM run WHERE person_id = %d OR conversation_id = %d`, m.Person, m.Conversation)
 	talks := fmt.Sprintf(`SELECT id FROM conversation WHERE kind = 'private' AND person_id = %d OR id = %d`, m.Person, m.Conversation)
 	if m.Scope == "household" {
@@ -120,13 +213,16 @@ func (t *Tx) blankWords(m Memory) error {
 				query, args = `UPDATE step SET text = ? WHERE run_id = ? AND n = ?`, row[:]
 			}
 			_, err = t.exec(query, args...)
+			if c.table == "message" && c.column == "text" {
+				lines++
+			}
 		}
 		if err != nil {
-			return fmt.Errorf("blank words in %s.%s: %w", c.table, c.column, err)
+			return 0, fmt.Errorf("blank words in %s.%s: %w", c.table, c.column, err)
 		}
 	}
-	_, err := t.exec(`UPDATE message SET raw = NULL WHERE raw IS NOT NULL AND ` + said)
-	return err
+	_, err = t.exec(`UPDATE message SET raw = NULL WHERE raw IS NOT NULL AND ` + said)
+	return lines, err
 }
 
 // needle finds the words of a fact however they are spaced, in whatever case, and as they stand inside JSON.

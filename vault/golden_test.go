@@ -53,6 +53,9 @@ func fill(h *home) {
 		if _, err := tx.exec(`UPDATE memory SET superseded_by = ? WHERE id = ?`, m.ID, old.ID); err != nil {
 			return err
 		}
+		if err := tx.bury(Memory{Text: "it rained", Person: h.ann.ID, Scope: "person"}); err != nil {
+			return err
+		}
 		_, err := tx.insert(`INSERT INTO summary(conversation_id, from_pos, to_pos, text, model, created) VALUES(?,1,2,'They spoke of dinner.','m',?)`, c.ID, tx.now.UnixMilli())
 		return err
 	})

@@ -19,7 +19,7 @@ var keyed = map[string]string{
 	"Lines": "the outbox' own", "Memories": "of one person", "Notice": "of the household", "OpenJobs": "of one conversation", "OpenQuestions": "of one conversation", "OpenRuns": "of one conversation", "PartUnder": "of one chat",
 	"Parts": "for the owner of the machine", "PartsOf": "of one run", "Progress": "of one run", "ResumeRun": "writes", "Rules": "for owners",
 	"Runs": "of one person", "Summary": "of one conversation", "StandingOf": "of one message's sender",
-	"Unembedded": "the embedder's own; what comes of it is found by a Scope", "Unended": "the brain's own", "Unsettled": "the outbox' own", "AddJob": "writes",
+	"Unembedded": "the embedder's own; what comes of it is found by a Scope", "Unended": "the brain's own", "Unlearned": "of one conversation", "Unsettled": "the outbox' own", "AddJob": "writes",
 }
 
 // sameToIt is a model to which everything means the same, so that a search by meaning finds all that it can reach.

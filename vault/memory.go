@@ -23,6 +23,7 @@ type Memory struct {
 	SourceRun        int64
 	Origin           string // whose words they are, when not the person's own
 	SupersededBy     int64
+	Replaces         int64 // for Remember: the memory whose place it takes; not stored here
 	Created, Updated time.Time
 }
 
@@ -63,7 +64,8 @@ var (
 )
 
 // Remember stores a fact in the scope it was told in: a group's stays in the group. The same fact told again, whatever
-// the case and punctuation, is the one that is there, and known is true. Errors: ErrNoFact, ErrTooManyMemories.
+// the case, punctuation and small words, is the one that is there, and known is true. What m.Replaces names is superseded
+// by it. Errors: ErrNoFact, ErrTooManyMemories, ErrForgotten, ErrNotReplaceable.
 func (t *Tx) Remember(m Memory, in Scope) (out Memory, known bool, err error) {
 	m.Text = strings.Join(strings.Fields(strings.Map(printable, strings.ToValidUTF8(m.Text, "\ufffd"))), " ")
 	norm := strings.Join(tokens(m.Text), " ")
@@ -77,14 +79,25 @@ func (t *Tx) Remember(m Memory, in Scope) (out Memory, known bool, err error) {
 	if m.Kind == "" {
 		m.Kind = "fact"
 	}
-	where, args := in.where()
-	old, err := one(t.ctx, t.tx, scanMemory, `SELECT `+memoryColumns+` FROM memory m WHERE (m.norm = ? OR m.key = ?) AND m.superseded_by IS NULL AND `+where+` ORDER BY m.id LIMIT 1`,
-		append([]any{norm, text(m.Key)}, args...)...)
-	if err == nil {
-		_, err = t.exec(`UPDATE memory SET updated = ? WHERE id = ?`, t.now.UnixMilli(), old.ID)
-		return old, true, err
+	teller, err := t.tellerOf(m)
+	if err != nil {
+		return m, false, err
 	}
-	if !errors.Is(err, ErrNotFound) {
+	replaced, err := t.replaceable(in, m)
+	if err != nil {
+		return m, false, err
+	}
+	out, err = t.toldBefore(m, in, norm, teller)
+	switch {
+	case err == nil:
+		if _, err = t.exec(`UPDATE memory SET updated = ? WHERE id = ?`, t.now.UnixMilli(), out.ID); err == nil {
+			err = t.supersede(replaced, &out)
+		}
+		return out, true, err
+	case !errors.Is(err, ErrNotFound):
+		return m, false, err
+	}
+	if err := t.unbury(m, teller); err != nil {
 		return m, false, err
 	}
 	n, err := one(t.ctx, t.tx, scanInt, `SELECT count(*) FROM memory WHERE person_id = ?`, m.Person)
@@ -94,14 +107,34 @@ func (t *Tx) Remember(m Memory, in Scope) (out Memory, known bool, err error) {
 	if n >= maxMemories {
 		return m, false, ErrTooManyMemories
 	}
-	out, err = one(t.ctx, t.tx, scanMemory, `INSERT INTO memory(key, person_id, conversation_id, scope, kind, text, norm, source, source_message, source_run, origin, created, updated)
-		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING `+memoryColumns,
-		text(m.Key), id(m.Person), id(m.Conversation), m.Scope, m.Kind, m.Text, norm, m.Source, id(m.SourceMessage), id(m.SourceRun), m.Origin, t.now.UnixMilli(), t.now.UnixMilli())
+	out, err = one(t.ctx, t.tx, scanMemory, `INSERT INTO memory(key, person_id, conversation_id, scope, kind, text, norm, gist, source, source_message, source_run, origin, created, updated)
+		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING `+memoryColumns,
+		text(m.Key), id(m.Person), id(m.Conversation), m.Scope, m.Kind, m.Text, norm, gist(m.Text, teller), m.Source, id(m.SourceMessage), id(m.SourceRun), m.Origin, t.now.UnixMilli(), t.now.UnixMilli())
 	if err != nil {
 		return out, false, err
 	}
-	_, err = t.exec(`INSERT INTO memory_fts(rowid, tokens) VALUES(?,?)`, out.ID, norm)
+	if _, err = t.exec(`INSERT INTO memory_fts(rowid, tokens) VALUES(?,?)`, out.ID, norm); err == nil {
+		err = t.supersede(replaced, &out)
+	}
 	return out, false, err
+}
+
+// toldBefore finds the current memory that says the same as a new one. What a person says outright is the same only in the
+// same order of words; what is read out of a talk is not worth a second line of the same gist. ErrNotFound.
+func (t *Tx) toldBefore(m Memory, in Scope, norm, teller string) (Memory, error) {
+	where, args := in.where()
+	found, err := collect(t.ctx, t.tx, scanMemory, `SELECT `+prefixed(memoryColumns)+` FROM memory m WHERE m.id IN (SELECT id FROM memory WHERE norm = ? UNION SELECT id FROM memory WHERE key = ? UNION SELECT id FROM memory WHERE gist = ?)
+		AND m.superseded_by IS NULL AND `+where+` ORDER BY m.id`, append([]any{norm, text(m.Key), gist(m.Text, teller)}, args...)...)
+	if err != nil {
+		return Memory{}, err
+	}
+	for _, old := range found {
+		switch {
+		case m.Key != "" && old.Key == m.Key, strings.Join(tokens(old.Text), " ") == norm, m.Source == "extracted", sameTold(old.Text, m.Text, teller):
+			return old, nil
+		}
+	}
+	return Memory{}, ErrNotFound
 }
 
 func printable(r rune) rune {

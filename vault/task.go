@@ -67,6 +67,7 @@ type TaskDone struct {
 	Step    *StepDone // nil = no model was asked; only what it took counts of it
 	Failed  string    // why nothing came of it, for a listing; "" = it is done
 	Summary *Summary
+	Learned *Learned // kept also when it failed: no line is read twice
 }
 
 // EndTask ends background work, with all that came of it, in one commit. ErrNotRunning: it was stopped meanwhile; nothing
@@ -87,6 +88,11 @@ func (v *Vault) EndTask(ctx context.Context, run int64, d TaskDone) error {
 		}
 		if d.Summary != nil && d.Failed == "" {
 			if err := t.addSummary(*d.Summary); err != nil {
+				return err
+			}
+		}
+		if d.Learned != nil {
+			if err := t.learn(*d.Learned); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hearth/scheduler/when"
 	"hearth/vault"
 )
 
@@ -63,7 +64,7 @@ var viewMemorySearch = view[[]memoryRow]{"memory/search", func(s *service, ctx c
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.vault.Recall(ctx, vault.ScopeOf(c, p.ID), q.Text, q.limit(50))
+	found, err := s.vault.FindMemories(ctx, vault.ScopeOf(c, p.ID), vault.Query{Text: q.Text, Limit: q.limit(50), Zone: s.zoneOf(p)})
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +108,36 @@ var changeMemoryForget = change[memoryOrder]{"memory/forget", func(s *service, c
 	if err != nil {
 		return told{}, err
 	}
-	if _, err := s.vault.Forget(ctx, scope, q.ID); err != nil {
+	f, err := s.vault.Forget(ctx, scope, q.ID)
+	if err != nil {
 		return told{}, missing(err, "There is no memory %d; `hearth memory` shows them.", q.ID)
 	}
-	return told{Text: fmt.Sprintf("Forgotten: memory %d, and its words wherever else they stood. Snapshots lose them within a day; a backup that you made keeps them.", q.ID), ID: number(q.ID)}, nil
+	return told{Text: s.forgotten(ctx, f), ID: number(q.ID)}, nil
 }}
+
+// forgotten says what was removed, and what a person must remove themselves.
+func (s *service) forgotten(ctx context.Context, f vault.Forgotten) string {
+	words := fmt.Sprintf("Forgotten: memory %d", f.ID)
+	for _, n := range f.Also {
+		words += fmt.Sprintf(", memory %d which came from the same words", n)
+	}
+	words += ", and its words wherever else they stood."
+	if f.Again != 0 {
+		words += fmt.Sprintf(" Memory %d, which it had replaced, holds again.", f.Again)
+	}
+	if !f.Gone.IsZero() {
+		p, err := s.names().person(ctx, f.Person)
+		if err != nil {
+			p = vault.Person{}
+		}
+		words += fmt.Sprintf(" Snapshots lose them by %s.", when.Format(f.Gone.In(s.zoneOf(p)).Truncate(time.Minute)))
+	}
+	words += " A backup that you made keeps them."
+	for _, path := range f.KeptDBs {
+		words += fmt.Sprintf(" The vault that a restore put aside keeps them until you delete it: %s.", path)
+	}
+	return words
+}
 
 func printMemories(in *invocation, none string) func([]memoryRow, time.Time) error {
 	return func(found []memoryRow, now time.Time) error {

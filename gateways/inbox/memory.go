@@ -3,9 +3,9 @@ package inbox
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
-	"hearth/gateways"
 	"hearth/vault"
 )
 
@@ -49,7 +49,7 @@ func memory(r *request) ([]string, error) {
 	if r.arg != "" {
 		limit = foundMemories
 	}
-	found, err := r.i.opt.Vault.Recall(r.ctx, r.scope(), r.arg, limit+1)
+	found, err := r.i.opt.Vault.FindMemories(r.ctx, r.scope(), vault.Query{Text: r.arg, Limit: limit + 1, Zone: r.zone})
 	if err != nil {
 		return nil, err
 	}
@@ -125,90 +125,43 @@ func forget(r *request) ([]string, error) {
 	if !ok {
 		return say("Which one? Write it as /forget N, for example /forget 3. /memory lists the numbers.")
 	}
-	m, err := r.tx.Forget(r.scope(), n)
+	f, err := r.tx.Forget(r.scope(), n)
 	switch {
 	case errors.Is(err, vault.ErrNotFound):
 		return noMemory(r, n)
 	case err != nil:
 		return nil, err
 	}
-	return say("Forgotten: memory %d, of %s. Its words are removed wherever I kept them, also from what was said here. Snapshots on this machine lose them within a day; a backup that you made keeps them.", n, r.date(m.Created))
-}
-
-// why tells where a memory comes from. It quotes nothing but the memory itself: see the top of this file.
-func why(r *request) ([]string, error) {
-	n, _, ok := number(r.arg)
-	if !ok {
-		return say("Which one? Write it as /why N, for example /why 3. /memory lists the numbers.")
+	lines := []string{fmt.Sprintf("Forgotten: memory %d, of %s%s. Its words are removed wherever I kept them%s.", n, r.date(f.Created), alsoGone(f.Also), fromMessages(f.Lines))}
+	if f.Again != 0 {
+		lines = append(lines, fmt.Sprintf("Memory %d, which it had replaced, holds again.", f.Again))
 	}
-	m, err := r.i.opt.Vault.Memory(r.ctx, r.scope(), n)
-	switch {
-	case errors.Is(err, vault.ErrNotFound):
-		return noMemory(r, n)
-	case err != nil:
-		return nil, err
+	if f.Gone.IsZero() {
+		lines = append(lines, "There are no snapshots on this machine; a backup that you made keeps the words.")
+	} else {
+		lines = append(lines, fmt.Sprintf("Snapshots on this machine lose them by %s; a backup that you made keeps them.", r.date(f.Gone)))
 	}
-	source, err := r.source(m)
-	if err != nil {
-		return nil, err
-	}
-	lines := []string{fmt.Sprintf("Memory %d: %s", n, m.Text), source}
-	if m.Origin != "" {
-		lines = append(lines, fmt.Sprintf("The words came from elsewhere: %s.", m.Origin))
-	}
-	if m.Updated.After(m.Created) {
-		lines = append(lines, fmt.Sprintf("Told again on %s.", r.date(m.Updated)))
-	}
-	if m.SupersededBy != 0 {
-		lines = append(lines, fmt.Sprintf("It no longer holds: memory %d took its place.", m.SupersededBy))
-	}
-	if m.Pinned {
-		lines = append(lines, "It is pinned.")
+	for _, path := range f.KeptDBs {
+		lines = append(lines, fmt.Sprintf("The vault that a restore put aside keeps them too, until you delete it: %s", filepath.Base(path)))
 	}
 	return []string{strings.Join(lines, "\n")}, nil
 }
 
-// source says when and how a memory was made.
-func (r *request) source(m vault.Memory) (string, error) {
-	by, err := r.name(m.Person)
-	if err != nil {
-		return "", err
+// alsoGone names the memories that said the same as one that is forgotten.
+func alsoGone(numbers []int64) string {
+	out := ""
+	for _, n := range numbers {
+		out += fmt.Sprintf(", and memory %d, which came from the same words", n)
 	}
-	if m.Source == "command" {
-		return fmt.Sprintf("Told by %s with /remember on %s.", by, r.date(m.Created)), nil
-	}
-	if m.SourceRun != 0 {
-		p, err := r.i.opt.Vault.Progress(r.ctx, m.SourceRun)
-		if err != nil && !errors.Is(err, vault.ErrNotFound) {
-			return "", err
-		}
-		for _, msg := range p.Messages {
-			if msg.ID == m.SourceMessage {
-				place := "in a private chat"
-				if p.Conversation.Kind == vault.Group {
-					place = "in a group"
-				}
-				return fmt.Sprintf("From a message of %s on %s, %s on %s.", by, r.date(msg.Sent), place, gateways.Title(p.Run.To.Gateway)), nil
-			}
-		}
-	}
-	if m.Source == "extracted" {
-		return fmt.Sprintf("Taken from a talk with %s on %s.", by, r.date(m.Created)), nil
-	}
-	return fmt.Sprintf("From a message of %s on %s.", by, r.date(m.Created)), nil
+	return out
 }
 
-// name gives the name of a person by number.
-func (r *request) name(person int64) (string, error) {
-	switch person {
+func fromMessages(n int) string {
+	switch n {
 	case 0:
-		return "nobody", nil
-	case r.from.ID:
-		return r.from.Name, nil
+		return ""
+	case 1:
+		return ", also from 1 message"
 	}
-	p, err := r.i.opt.Vault.Person(r.ctx, person)
-	if errors.Is(err, vault.ErrNotFound) {
-		return "somebody", nil
-	}
-	return p.Name, err
+	return fmt.Sprintf(", also from %d messages", n)
 }

@@ -99,7 +99,7 @@ func TestMEM07ForgottenLeavesNoBytes(t *testing.T) {
 	}
 	w.want(ana, "/forget", "Which one? Write it as /forget N, for example /forget 3. /memory lists the numbers.")
 	w.now = w.now.Add(time.Hour)
-	w.want(ana, "/forget 1", "Forgotten: memory 1, of Fri 4 Dec 2026, 09:00 (Europe/Lisbon). Its words are removed wherever I kept them, also from what was said here. Snapshots on this machine lose them within a day; a backup that you made keeps them.")
+	w.want(ana, "/forget 1", "Forgotten: memory 1, of Fri 4 Dec 2026, 09:00 (Europe/Lisbon). Its words are removed wherever I kept them, also from 4 messages.\nThere are no snapshots on this machine; a backup that you made keeps the words.")
 	w.want(ana, "/forget 1", "There is no memory 1. /memory lists what there is.")
 	w.want(ana, "/memory address", "I remember nothing about that. /memory lists everything.")
 	w.want(ana, "/memory", "2 · the bakery opens at seven")
@@ -137,28 +137,4 @@ func TestMEM10MEM11MemoriesStayWithTheirPeople(t *testing.T) {
 		}
 	}
 	w.want(ana, "/memory CANARY", "1 · Ana hides CANARY")
-}
-
-// MEM-91 of the acceptance checks: where a memory comes from.
-func TestWhyNamesTheSource(t *testing.T) {
-	w := newWorld(t)
-	w.want(ana, "/why", "Which one? Write it as /why N, for example /why 3. /memory lists the numbers.")
-	w.want(ana, "/why 1", "There is no memory 1. /memory lists what there is.")
-	p := w.run(ana, "my shoe size is 39, remember")
-	scope := vault.ScopeOf(p.Conversation, p.Person.ID)
-	w.now = w.now.Add(90 * time.Second)
-	_, _, err := w.v.Remember(t.Context(), vault.Memory{Text: "Ana has shoe size 39", Source: "message", SourceMessage: p.Messages[0].ID, SourceRun: p.Run.ID, Origin: "forwarded from Eve"}, scope)
-	w.check(err)
-	w.want(ana, "/why 1", strings.Join([]string{
-		"Memory 1: Ana has shoe size 39",
-		"From a message of Ana on Fri 4 Dec 2026, 09:00 (Europe/Lisbon), in a private chat on Telegram.",
-		"The words came from elsewhere: forwarded from Eve.",
-	}, "\n"))
-	w.want(ana, "/memory", "1 · Ana has shoe size 39 (forwarded from Eve)")
-	_, _, err = w.v.Remember(t.Context(), vault.Memory{Text: "Ana likes tea", Source: "extracted"}, scope)
-	w.check(err)
-	w.now = w.now.Add(time.Hour)
-	w.ask(ana, "/remember Ana likes tea")
-	w.ask(ana, "/pin 2")
-	w.want(ana, "/why 2", "Memory 2: Ana likes tea\nTaken from a talk with Ana on Fri 4 Dec 2026, 09:01:30 (Europe/Lisbon).\nTold again on Fri 4 Dec 2026, 10:01:30 (Europe/Lisbon).\nIt is pinned.")
 }

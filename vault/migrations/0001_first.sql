@@ -44,6 +44,7 @@ CREATE TABLE conversation (
   gateway   TEXT NOT NULL DEFAULT '',          -- group: where
   chat      TEXT NOT NULL DEFAULT '',
   since_pos INTEGER NOT NULL DEFAULT 0,        -- /new: the model sees nothing at or before this position
+  learned_pos INTEGER NOT NULL DEFAULT 0,      -- up to here it was read for facts
   created   INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX conversation_private ON conversation(person_id) WHERE kind = 'private';
@@ -105,7 +106,7 @@ CREATE TABLE run (
   conversation_id INTEGER NOT NULL REFERENCES conversation(id),
   person_id INTEGER REFERENCES person(id),
   trigger   TEXT NOT NULL CHECK (trigger IN ('message','job','system')),
-  task      TEXT NOT NULL DEFAULT '',          -- summary: background work that says nothing and is no part of the talk
+  task      TEXT NOT NULL DEFAULT '',          -- summary, facts: background work that says nothing and is no part of the talk
   key       TEXT UNIQUE,                       -- job:7@DUE: a job fires once for a due instant
   gateway   TEXT NOT NULL, account TEXT NOT NULL, chat TEXT NOT NULL, thread TEXT NOT NULL,  -- where the answer goes
   sender    TEXT NOT NULL DEFAULT '',
@@ -300,6 +301,7 @@ CREATE TABLE memory (
   kind    TEXT NOT NULL CHECK (kind IN ('fact','preference','person','place','rule')),
   text    TEXT NOT NULL,
   norm    TEXT NOT NULL,                       -- the text folded, to see the same fact told again
+  gist    TEXT NOT NULL DEFAULT '',            -- the words it is about, to see it told in other words (gist.go)
   pinned  INTEGER NOT NULL DEFAULT 0,
   source  TEXT NOT NULL CHECK (source IN ('message','command','extracted')),
   source_message INTEGER, source_run INTEGER,
@@ -310,6 +312,9 @@ CREATE TABLE memory (
 CREATE INDEX memory_person ON memory(person_id, scope);
 CREATE INDEX memory_conversation ON memory(conversation_id);
 CREATE INDEX memory_norm ON memory(norm);
+CREATE INDEX memory_gist ON memory(gist);
+CREATE INDEX memory_source ON memory(source_message) WHERE source_message IS NOT NULL;
+CREATE INDEX memory_superseded ON memory(superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memory_pinned ON memory(id) WHERE pinned;
 CREATE INDEX memory_rule ON memory(id) WHERE kind = 'rule';
 -- The tokens are made by the program (tokens.go); ascii leaves all that is not ASCII as it is.
@@ -361,6 +366,13 @@ CREATE TRIGGER vector_message_update AFTER UPDATE OF kind, text, conversation_id
   INSERT OR IGNORE INTO vector_due SELECT 'message', item FROM vector WHERE reach = 'said' AND place = old.conversation_id AND item = old.id;
   DELETE FROM vector WHERE reach = 'said' AND place = old.conversation_id AND item = old.id;
 END;
+
+-- What was forgotten must not be brought back by who reads an old talk: a keyed hash of what each fact was about, no word of it.
+CREATE TABLE tombstone (
+  mark    BLOB PRIMARY KEY,
+  upto    INTEGER NOT NULL,                    -- the newest message then: what is said behind it counts as told again
+  made    INTEGER NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE summary (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
