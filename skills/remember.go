@@ -25,8 +25,9 @@ func (b builtin) remember(ctx context.Context, c Call, a rememberArgs) (Result, 
 	if n := utf8.RuneCountInString(fact); n > maxFact || strings.Count(fact, "\n") > maxFactBreaks {
 		return Result{}, fmt.Errorf("a memory is one short sentence of at most %d characters, and this has %s; put the fact shorter, or keep a long text with write_file", maxFact, thousands(n))
 	}
+	kind, fact := kindOf(c, fact)
 	m, known, err := b.vault.Remember(ctx, vault.Memory{
-		Key: c.Key, Text: fact, Source: "message", SourceMessage: c.Message, SourceRun: c.Run, Origin: oneLine(c.Origin),
+		Key: c.Key, Kind: kind, Text: fact, Source: "message", SourceMessage: c.Message, SourceRun: c.Run, Origin: oneLine(c.Origin),
 	}, c.Scope())
 	switch {
 	case errors.Is(err, vault.ErrNoFact), errors.Is(err, vault.ErrTooManyMemories):
@@ -42,5 +43,9 @@ func (b builtin) remember(ctx context.Context, c Call, a rememberArgs) (Result, 
 	if m.Origin != "" {
 		receipt += " (" + m.Origin + ")"
 	}
-	return confirm(receipt, ""), nil
+	people, err := b.vault.People(ctx)
+	if err != nil {
+		return Result{}, fmt.Errorf("find out what is enforced: %w", err)
+	}
+	return confirm(receipt, vault.OrderNote(m, people)), nil
 }

@@ -81,7 +81,10 @@ func (t *Tx) Remember(m Memory, in Scope) (out Memory, known bool, err error) {
 	old, err := one(t.ctx, t.tx, scanMemory, `SELECT `+memoryColumns+` FROM memory m WHERE (m.norm = ? OR m.key = ?) AND m.superseded_by IS NULL AND `+where+` ORDER BY m.id LIMIT 1`,
 		append([]any{norm, text(m.Key)}, args...)...)
 	if err == nil {
-		_, err = t.exec(`UPDATE memory SET updated = ? WHERE id = ?`, t.now.UnixMilli(), old.ID)
+		if m.rules() && !old.rules() && old.Person == m.Person { // they say now that it is to hold
+			old.Kind, old.Origin, old.Source = m.Kind, "", m.Source
+		}
+		_, err = t.exec(`UPDATE memory SET updated = ?, kind = ?, origin = ?, source = ? WHERE id = ?`, t.now.UnixMilli(), old.Kind, old.Origin, old.Source, old.ID)
 		return old, true, err
 	}
 	if !errors.Is(err, ErrNotFound) {
