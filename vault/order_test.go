@@ -137,8 +137,12 @@ func TestAnOrderBindsWhomItNames(t *testing.T) {
 		tool, person string
 		want         bool
 	}{
-		{bob, "send", "Bob", true}, {bob, "send", " BOB ", true}, {bob, "send", "Eve", false}, {bob, "web_fetch", "Bob", false},
-		{boss, "send", "Eve", true}, {boss, "send", "", true},
+		{bob, "send", "Bob", true},
+		{bob, "send", " BOB ", true},
+		{bob, "send", "Eve", false},
+		{bob, "web_fetch", "Bob", false},
+		{boss, "send", "Eve", true},
+		{boss, "send", "", true},
 	} {
 		if got := tt.o.Binds(tt.tool, tt.person); got != tt.want {
 			t.Errorf("%+v binds %s to %q: %v", tt.o, tt.tool, tt.person, got)
