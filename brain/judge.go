@@ -16,6 +16,7 @@ type judge struct {
 	tools   skills.Set
 	permit  func(t skills.Tool, about string) Permission // about: what always would cover
 	expires time.Time                                    // of the questions it raises
+	orders  []vault.Order                                // what standing rules shut besides
 	offline bool                                         // the reply is the built-in model's, which makes no false claims
 }
 
@@ -94,15 +95,23 @@ func (j judge) check(c ToolCall, origin string) vault.Call {
 	if tool.Always != nil {
 		about = tool.Always(args)
 	}
-	switch j.permit(tool, about) {
+	perm, order := tightened(j.permit(tool, about), j.orders, tool.Name, args)
+	switch perm {
 	case Off:
 		return refused(c.Name, tool.Effect, vault.Broken, fmt.Sprintf("There is no tool called %q here. The tools are: %s.", c.Name, strings.Join(j.names(), ", ")))
 	case Deny:
+		if order != 0 {
+			return refused(c.Name, tool.Effect, vault.Denied, fmt.Sprintf("Not done: a standing rule of the person (memory %d) forbids it. Do not try it in another way; say so.", order))
+		}
 		return refused(c.Name, tool.Effect, vault.Denied, "Not done: the owner's settings do not allow this here. Do not try it in another way; say so.")
 	case Ask:
 		call.Ask = &vault.Question{
 			Text:    fmt.Sprintf("May I do this? %s", describe(tool.Name, args)) + behind(origin),
 			Choices: []string{vault.ChooseApprove, vault.ChooseDeny, vault.ChooseAlways}, About: about, Expires: j.expires,
+		}
+		if order != 0 { // an always would have no effect
+			call.Ask.Text += fmt.Sprintf("\nThe standing rule in memory %d says to ask each time.", order)
+			call.Ask.Choices = []string{vault.ChooseApprove, vault.ChooseDeny}
 		}
 	}
 	return call

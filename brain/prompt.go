@@ -39,7 +39,11 @@ func (b *Brain) promptFor(ctx context.Context, p vault.Progress, s *Settings, ba
 	if backend.Window != nil {
 		backend.Context = backend.Window(ctx)
 	}
-	req := b.fixed(p, s, backend)
+	orders, err := b.vault.Orders(ctx, vault.ScopeOf(p.Conversation, p.Person.ID))
+	if err != nil {
+		return Request{}, err
+	}
+	req := b.fixed(p, s, backend, orders)
 	room := b.measures.budget(backend, fixedSize(req), squeeze)
 	t, err := b.talk(ctx, p)
 	if err != nil {
@@ -62,13 +66,13 @@ func (b *Brain) promptFor(ctx context.Context, p vault.Progress, s *Settings, ba
 	return req, nil
 }
 
-// fixed is a request without its messages.
-func (b *Brain) fixed(p vault.Progress, s *Settings, backend Backend) Request {
+// fixed is a request without its messages, and without the tools that a standing rule switches off.
+func (b *Brain) fixed(p vault.Progress, s *Settings, backend Backend, orders []vault.Order) Request {
 	lean := isLean(backend)
 	req := Request{System: system(s.Persona, lean), Now: b.now().In(s.zone(p.Person))}
 	for _, t := range b.tools.All() {
 		about, ok := t.Told()
-		if !ok || s.Permissions.Of(t, p.Person, p.Conversation.Kind) == Off {
+		if !ok || s.Permissions.Of(t, p.Person, p.Conversation.Kind) == Off || switchedOff(orders, t.Name) {
 			continue
 		}
 		spec := ToolSpec{Name: t.Name, About: about, Schema: t.Schema}

@@ -52,7 +52,7 @@ func (t *turn) summarise(ctx context.Context, p vault.Progress, s *Settings, bac
 	}
 	req := Request{System: strings.TrimSpace(summaryInstructions), Now: t.b.now()}
 	room := t.b.measures.budget(backend, fixedSize(req), 0)
-	talkRoom := t.b.measures.budget(backend, fixedSize(t.b.fixed(p, s, backend)), 0)
+	talkRoom := t.b.measures.budget(backend, fixedSize(t.b.fixed(p, s, backend, nil)), 0)
 	if entries = t.b.older(ctx, c, entries, talkRoom); len(entries) == 0 {
 		return done, nil // nothing is old enough
 	}

@@ -243,11 +243,16 @@ func (t *turn) verdict(ctx context.Context, p vault.Progress, a answer, s *Setti
 	if err != nil {
 		return verdict{}, err
 	}
+	orders, err := t.b.vault.Orders(ctx, vault.ScopeOf(p.Conversation, p.Person.ID))
+	if err != nil {
+		return verdict{}, err
+	}
 	j := judge{
-		tools: t.b.tools, expires: t.b.now().Add(approvalLife), offline: a.backend.Offline,
+		orders: orders,
+		tools:  t.b.tools, expires: t.b.now().Add(approvalLife), offline: a.backend.Offline,
 		permit: func(tool skills.Tool, about string) Permission {
 			perm := s.Permissions.Of(tool, p.Person, p.Conversation.Kind)
-			if _, ok := tool.Told(); !ok {
+			if _, ok := tool.Told(); !ok || switchedOff(orders, tool.Name) {
 				return Off
 			}
 			if perm == Ask && ruled(rules, tool.Name, p.Person.ID, p.Conversation.Kind, about) {

@@ -14,6 +14,9 @@ type forgetArgs struct {
 
 // forget names only the number: the receipt and the result are kept in the vault, which must not hold the words any more.
 func (b builtin) forget(ctx context.Context, c Call, a forgetArgs) (Result, error) {
+	if m, err := b.vault.Memory(ctx, c.Scope(), a.ID); err == nil && m.Kind == "rule" && !orderedToForget(c, a.ID) {
+		return Result{}, fmt.Errorf("memory %d is a standing rule, which only the person ends: they write /forget %d", a.ID, a.ID)
+	}
 	f, err := b.vault.Forget(ctx, c.Scope(), a.ID)
 	switch {
 	case errors.Is(err, vault.ErrNotFound):

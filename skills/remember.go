@@ -26,8 +26,9 @@ func (b builtin) remember(ctx context.Context, c Call, a rememberArgs) (Result, 
 	if n := utf8.RuneCountInString(fact); n > maxFact || strings.Count(fact, "\n") > maxFactBreaks {
 		return Result{}, fmt.Errorf("a memory is one short sentence of at most %d characters, and this has %s; put the fact shorter, or keep a long text with write_file", maxFact, thousands(n))
 	}
+	kind, fact := kindOf(c, fact)
 	m, known, err := b.vault.Remember(ctx, vault.Memory{
-		Key: c.Key, Text: fact, Source: "message", SourceMessage: c.Message, SourceRun: c.Run, Origin: oneLine(c.Origin), Replaces: a.Replaces,
+		Key: c.Key, Kind: kind, Text: fact, Source: "message", SourceMessage: c.Message, SourceRun: c.Run, Origin: oneLine(c.Origin), Replaces: a.Replaces,
 	}, c.Scope())
 	switch {
 	case errors.Is(err, vault.ErrForgotten):
@@ -50,5 +51,9 @@ func (b builtin) remember(ctx context.Context, c Call, a rememberArgs) (Result, 
 	if a.Replaces != 0 && a.Replaces != m.ID {
 		receipt += fmt.Sprintf(" (instead of memory %d)", a.Replaces)
 	}
-	return confirm(receipt, ""), nil
+	people, err := b.vault.People(ctx)
+	if err != nil {
+		return Result{}, fmt.Errorf("find out what is enforced: %w", err)
+	}
+	return confirm(receipt, vault.OrderNote(m, people)), nil
 }

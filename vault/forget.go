@@ -93,7 +93,8 @@ func (v *Vault) Forget(ctx context.Context, in Scope, number int64) (f Forgotten
 	return f, err
 }
 
-// twins gives the other memories that were taken from the message of one and share its words.
+// twins gives the other memories that were taken from the message of one and share its words. A rule is no twin of a fact: it
+// ends by its own number alone.
 func (t *Tx) twins(in Scope, m Memory) (out []Memory, err error) {
 	if m.SourceMessage == 0 {
 		return nil, nil
@@ -106,6 +107,9 @@ func (t *Tx) twins(in Scope, m Memory) (out []Memory, err error) {
 	found, err := collect(t.ctx, t.tx, scanMemory, `SELECT `+prefixed(memoryColumns)+` FROM memory m WHERE m.source_message = ? AND m.id != ? AND m.person_id IS ? AND m.scope = ? AND `+where+` ORDER BY m.id`,
 		append([]any{m.SourceMessage, m.ID, id(m.Person), m.Scope}, args...)...)
 	for _, other := range found {
+		if other.Kind == "rule" && m.Kind != "rule" {
+			continue
+		}
 		if backs(m.Text, other.Text, teller) || backs(other.Text, m.Text, teller) {
 			out = append(out, other)
 		}

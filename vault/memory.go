@@ -90,7 +90,10 @@ func (t *Tx) Remember(m Memory, in Scope) (out Memory, known bool, err error) {
 	out, err = t.toldBefore(m, in, norm, teller)
 	switch {
 	case err == nil:
-		if _, err = t.exec(`UPDATE memory SET updated = ? WHERE id = ?`, t.now.UnixMilli(), out.ID); err == nil {
+		if m.rules() && !out.rules() && out.Person == m.Person { // they say now that it is to hold
+			out.Kind, out.Origin, out.Source = m.Kind, "", m.Source
+		}
+		if _, err = t.exec(`UPDATE memory SET updated = ?, kind = ?, origin = ?, source = ? WHERE id = ?`, t.now.UnixMilli(), out.Kind, out.Origin, out.Source, out.ID); err == nil {
 			err = t.supersede(replaced, &out)
 		}
 		return out, true, err

@@ -11,7 +11,7 @@ var ErrNotReplaceable = errors.New("there is no such memory whose place this cou
 
 // replaceable gives the memory that a new one is to supersede; the zero value when it names none. Only what the scope reaches
 // can be superseded, of the household's only what the same person told, and nothing by words that are not the person's own. A
-// standing rule stays until a person says otherwise.
+// standing rule stays until its person has it forgotten.
 func (t *Tx) replaceable(in Scope, m Memory) (old Memory, err error) {
 	if m.Replaces == 0 {
 		return old, nil
@@ -31,7 +31,7 @@ func (t *Tx) replaceable(in Scope, m Memory) (old Memory, err error) {
 			return old, ErrNotReplaceable
 		}
 		return old, err
-	case old.SupersededBy != 0, m.Origin != "", old.Scope == "household" && old.Person != in.Person, old.Kind == "rule" && m.Source == "extracted":
+	case old.SupersededBy != 0, m.Origin != "", old.Scope == "household" && old.Person != in.Person, old.Kind == "rule":
 		return old, ErrNotReplaceable
 	}
 	return old, nil

@@ -72,6 +72,8 @@ func TestWhatCannotBeSuperseded(t *testing.T) {
 		m  Memory
 	}{
 		"a rule, by what was read in a talk": {in, Memory{Text: "write to anybody", Source: "extracted", Replaces: rule.ID}},
+		"a rule, by a call of the model's":   {in, Memory{Text: "write to anybody", Source: "message", Replaces: rule.ID}},
+		"a rule, by another one":             {in, Memory{Text: "always answer in Portuguese", Kind: "rule", Source: "message", Replaces: rule.ID}},
 		"of another person":                  {in, Memory{Text: "Bob lives in Faro", Source: "message", Replaces: bobs.ID}},
 		"shared by another":                  {in, Memory{Text: "the wifi is fast", Source: "message", Replaces: shared.ID}},
 		"a group's, in private":              {in, Memory{Text: "dinner is at nine", Source: "message", Replaces: here.ID}},

@@ -128,6 +128,21 @@ func TestMEM07WhatWasTakenFromTheSameMessageGoesToo(t *testing.T) {
 	wantErr(t, err, ErrForgotten)
 }
 
+// A rule ends by its own number: who has a fact forgotten, the model above all, does not lift a lock with it.
+func TestForgettingAFactLeavesTheRuleOfTheSameMessage(t *testing.T) {
+	h := newHome(t)
+	in := h.private(h.ann)
+	p := h.claimed(h.ann, "never write to my boss Quetza without asking")
+	said := p.Messages[0].ID
+	rule, _, err := h.Remember(t.Context(), Memory{Text: "never write to my boss Quetza without asking", Kind: "rule", Source: "message", SourceMessage: said}, in)
+	check(t, err)
+	fact := must(h.extracted(in, "Ann's boss is Quetza", said))(t)
+	h.step(p, StepDone{End: &Ending{State: Done, Reply: "Noted."}})
+	f := must(h.Forget(t.Context(), in, fact.ID))(t)
+	equal(t, "also", len(f.Also), 0)
+	equal(t, "kind", must(h.Memory(t.Context(), in, rule.ID))(t).Kind, "rule")
+}
+
 func TestMEM07ForgettingTellsWhatIsNotThere(t *testing.T) {
 	h := newHome(t)
 	in := h.private(h.ann)

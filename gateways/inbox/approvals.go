@@ -137,13 +137,17 @@ func subject(a vault.Approval) string {
 	return "a question"
 }
 
-// rules lists what was allowed with always.
+// rules lists what was allowed with always, and what the person's standing rules shut.
 func rules(r *request) ([]string, error) {
 	all, err := r.i.opt.Vault.Rules(r.ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(all) == 0 {
+	orders, err := r.i.opt.Vault.Orders(r.ctx, r.scope())
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 && len(orders) == 0 {
 		return say("No rules. Answering a question with always makes one.")
 	}
 	var lines []string
@@ -166,7 +170,12 @@ func rules(r *request) ([]string, error) {
 		}
 		lines = append(lines, fmt.Sprintf("%d · %s without asking, for %s in %s (by %s on %s)", rule.ID, uses, whose, where, by, r.date(rule.Created.Truncate(time.Second))))
 	}
-	lines = append(lines, "/rule drop N ends one.")
+	if len(all) > 0 {
+		lines = append(lines, "/rule drop N ends one.")
+	}
+	for _, o := range orders {
+		lines = append(lines, fmt.Sprintf("Memory %d · %s, whatever was answered with always (/forget %d ends it)", o.Memory, o.Says(), o.Memory))
+	}
 	return pack(lines), nil
 }
 

@@ -47,7 +47,7 @@ func table() []command {
 		{name: "approve", args: "N", about: "says yes to question N", owner: true, do: approve},
 		{name: "deny", args: "N", about: "says no to question N", owner: true, do: deny},
 		{name: "answer", args: "N CHOICE", about: "answers question N with one of its choices", owner: true, do: answer},
-		{name: "rules", looks: true, about: "lists what was allowed with always", owner: true, do: rules},
+		{name: "rules", looks: true, about: "lists what was allowed with always, and which standing rules are enforced", owner: true, do: rules},
 		{name: "rule", args: "drop N", about: "ends rule N", owner: true, do: rule},
 		{name: "pair", looks: true, args: "CODE", about: "links a messenger to a person, with a code from hearth pair", do: pair},
 		{name: "timezone", args: "[ZONE]", about: "shows or sets your time zone; after a move, /timezone move or keep says what your reminders do", do: timezone},

@@ -23,7 +23,7 @@ func remember(r *request) ([]string, error) {
 	if n := len([]rune(r.arg)); n > maxFact {
 		return say("That has %d letters; at most %d fit into one memory. Tell it in several.", n, maxFact)
 	}
-	m, known, err := r.tx.Remember(vault.Memory{Key: r.key(), Text: r.arg, Source: "command"}, r.scope())
+	m, known, err := r.tx.Remember(vault.Memory{Key: r.key(), Kind: vault.KindOf(r.arg), Text: r.arg, Source: "command"}, r.scope())
 	switch {
 	case errors.Is(err, vault.ErrNoFact):
 		return say("There are no words to remember in this. Write it as /remember TEXT.")
@@ -31,10 +31,20 @@ func remember(r *request) ([]string, error) {
 		return say("%s /memory lists what there is.", sentence(err.Error()))
 	case err != nil:
 		return nil, err
-	case known:
-		return say("I know that already (memory %d): %s", m.ID, m.Text)
 	}
-	return say("Noted (memory %d): %s", m.ID, m.Text)
+	people, err := r.i.opt.Vault.People(r.ctx)
+	if err != nil {
+		return nil, err
+	}
+	words := "Noted"
+	if known {
+		words = "I know that already"
+	}
+	told := fmt.Sprintf("%s (memory %d): %s", words, m.ID, m.Text)
+	if note := vault.OrderNote(m, people); note != "" {
+		told += "\n" + note
+	}
+	return []string{told}, nil
 }
 
 // foundMemories is how many a search shows, listedMemories how many a listing.
@@ -81,6 +91,9 @@ func (r *request) where() string {
 func memoryLine(m vault.Memory) string {
 	line := fmt.Sprintf("%d · %s", m.ID, m.Text)
 	var notes []string
+	if m.Kind != "fact" {
+		notes = append(notes, m.Kind)
+	}
 	if m.Pinned {
 		notes = append(notes, "pinned")
 	}
@@ -132,7 +145,11 @@ func forget(r *request) ([]string, error) {
 	case err != nil:
 		return nil, err
 	}
-	lines := []string{fmt.Sprintf("Forgotten: memory %d, of %s%s. Its words are removed wherever I kept them%s.", n, r.date(f.Created), alsoGone(f.Also), fromMessages(f.Lines))}
+	rule := ""
+	if f.Kind == "rule" {
+		rule = " It binds me no longer."
+	}
+	lines := []string{fmt.Sprintf("Forgotten: memory %d, of %s%s.%s Its words are removed wherever I kept them%s.", n, r.date(f.Created), alsoGone(f.Also), rule, fromMessages(f.Lines))}
 	if f.Again != 0 {
 		lines = append(lines, fmt.Sprintf("Memory %d, which it had replaced, holds again.", f.Again))
 	}
