@@ -35,7 +35,7 @@ func (v *Vault) Opening(ctx context.Context, in Scope, since int64, setting stri
 	}, `SELECT 0, 0, '', NULL, NULL, '', '', value, 0, '', NULL, NULL, '', NULL, 0, 0 FROM setting WHERE name = ?
 		UNION ALL SELECT * FROM (SELECT 1, id, '', NULL, conversation_id, '', '', text, 0, '', from_pos, to_pos, model, NULL, created, created FROM summary WHERE conversation_id = ? AND to_pos > ? ORDER BY to_pos DESC, id DESC LIMIT 1)
 		UNION ALL SELECT * FROM (SELECT 2, `+prefixed(memoryColumns)+` FROM memory m WHERE m.id IN (SELECT id FROM memory WHERE pinned UNION SELECT id FROM memory WHERE kind = 'rule')
-			AND m.superseded_by IS NULL AND `+where+` ORDER BY m.id DESC LIMIT ?)`, append(args, maxStanding)...)
+			AND m.superseded_by IS NULL AND `+where+` ORDER BY m.id DESC LIMIT ? + 0)`, append(args, maxStanding)...)
 	slices.Reverse(o.Standing)
 	return o, err
 }
