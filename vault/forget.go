@@ -43,7 +43,7 @@ func (t *Tx) Forget(in Scope, number int64) (f Forgotten, err error) {
 		return f, ErrNotFound // shared by another: theirs to take back
 	}
 	t.scrub = true
-	if err := errors.Join(t.Set(settingSweep, "yes"), t.forgottenSince(), t.forgetSummaries(f.Memory)); err != nil {
+	if err := errors.Join(t.Set(settingSweep, "yes"), t.Set(settingElsewhere, fmt.Sprintf("%d at %d", f.ID, t.now.UnixMilli())), t.forgottenSince(), t.forgetSummaries(f.Memory)); err != nil {
 		return f, err
 	}
 	twins, err := t.twins(in, f.Memory)
@@ -319,6 +319,22 @@ func (v *Vault) sweepLeft(ctx context.Context) error {
 		return err
 	}
 	return v.sweep(ctx)
+}
+
+// Elsewhere has sweep clear the files beside the vault of words, when some were forgotten since it last did so. A failure is
+// made up for by the next call, also of another life.
+func (v *Vault) Elsewhere(ctx context.Context, sweep func(context.Context) error) error {
+	mark, err := v.Setting(ctx, settingElsewhere)
+	if err != nil || mark == "" {
+		return err
+	}
+	if err := sweep(ctx); err != nil {
+		return err
+	}
+	return v.write(ctx, "elsewhere", durable, func(t *Tx) error {
+		_, err := t.exec(`DELETE FROM setting WHERE name = ? AND value = ?`, settingElsewhere, mark) // more may be forgotten by now
+		return err
+	})
 }
 
 // emptyLog moves the log into the file and empties it.

@@ -178,6 +178,12 @@ func (v *Vault) Recall(ctx context.Context, in Scope, query string, limit int) (
 	return nil, nil
 }
 
+// MemoriesBefore lists what a scope reaches and still holds, newest first, from below a number on.
+func (v *Vault) MemoriesBefore(ctx context.Context, in Scope, number int64, limit int) ([]Memory, error) {
+	where, args := in.where()
+	return collect(ctx, v.rdb, scanMemory, `SELECT `+prefixed(memoryColumns)+` FROM memory m WHERE m.id < ? AND m.superseded_by IS NULL AND `+where+` ORDER BY m.id DESC LIMIT ?`, append(append([]any{number}, args...), limit)...)
+}
+
 // Pinned gives what always stands in the prompt of a scope, oldest first.
 func (v *Vault) Pinned(ctx context.Context, in Scope) ([]Memory, error) {
 	where, args := in.where()

@@ -89,14 +89,14 @@ func begins(words []string, phrases ...string) (rest []string, ok bool) {
 }
 
 var (
-	polite    = []string{"please", "hey", "hi", "hearth", "ok", "okay", "also", "and", "but", ",", "remember that", "remember to", "remember", "note that", "rule", "important", "keep in mind that"}
-	fromNow   = []string{"from now on", "from today on", "in future", "in the future", "going forward", "henceforth", "as of now", "starting now", "starting today"}
-	wanted    = []string{"i want you to", "i'd like you to", "i would like you to", "i expect you to", "i need you to", "you must", "you should", "you shall", "you have to", "you are to", "make sure to", "make sure you", "make sure that you", "be sure to", "you may only", "you can only"}
-	unwanted  = []string{"i don't want you to", "i do not want you to", "i never want you to", "you mustn't", "you shouldn't", "you can't", "you cannot", "you may not", "you may never", "you can never", "you are not to", "you are never to", "you are not allowed to", "you're not allowed to", "you are never allowed to"}
-	denials = []string{"never", "don't", "dont", "do not", "not", "no longer", "stop", "avoid", "refrain from"}
-	always    = []string{"always", "only"}
-	adverbs   = []string{",", "ever", "again", "just", "simply", "directly", "automatically", "first", "please"}
-	fronts    = set("when whenever if while unless before after during on in at for until")
+	polite   = []string{"please", "hey", "hi", "hearth", "ok", "okay", "also", "and", "but", ",", "remember that", "remember to", "remember", "note that", "rule", "important", "keep in mind that"}
+	fromNow  = []string{"from now on", "from today on", "in future", "in the future", "going forward", "henceforth", "as of now", "starting now", "starting today"}
+	wanted   = []string{"i want you to", "i'd like you to", "i would like you to", "i expect you to", "i need you to", "you must", "you should", "you shall", "you have to", "you are to", "make sure to", "make sure you", "make sure that you", "be sure to", "you may only", "you can only"}
+	unwanted = []string{"i don't want you to", "i do not want you to", "i never want you to", "you mustn't", "you shouldn't", "you can't", "you cannot", "you may not", "you may never", "you can never", "you are not to", "you are never to", "you are not allowed to", "you're not allowed to", "you are never allowed to"}
+	denials  = []string{"never", "don't", "dont", "do not", "not", "no longer", "stop", "avoid", "refrain from"}
+	always   = []string{"always", "only"}
+	adverbs  = []string{",", "ever", "again", "just", "simply", "directly", "automatically", "first", "please"}
+	fronts   = set("when whenever if while unless before after during on in at for until")
 )
 
 // clause is an order as it is being read.

@@ -11,6 +11,7 @@ const (
 	settingClock     = "clock"     // the newest instant seen, RFC 3339
 	settingPaused    = "paused"    // "yes" holds all runs
 	settingSweep     = "sweep"     // "yes": words were deleted whose copies are not swept out of the file yet
+	settingElsewhere = "elsewhere" // words were forgotten that files beside the vault may hold; see Elsewhere
 	settingUnsaved   = "unsaved"   // "yes": something has changed since the newest snapshot
 	settingForgotten = "forgotten" // since when older snapshots hold words that were forgotten, RFC 3339
 	settingRestored  = "restored"  // the span that a restored vault has lost, until its owner is told

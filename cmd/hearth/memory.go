@@ -112,7 +112,11 @@ var changeMemoryForget = change[memoryOrder]{"memory/forget", func(s *service, c
 	if err != nil {
 		return told{}, missing(err, "There is no memory %d; `hearth memory` shows them.", q.ID)
 	}
-	return told{Text: s.forgotten(ctx, f), ID: number(q.ID)}, nil
+	words := s.forgotten(ctx, f)
+	if err := sweepElsewhere(ctx, s.vault); err != nil {
+		words += " The WhatsApp session could not be swept just now; the agent does it as soon as it can."
+	}
+	return told{Text: words, ID: number(q.ID)}, nil
 }}
 
 // forgotten says what was removed, and what a person must remove themselves.

@@ -88,6 +88,7 @@ func (a *agent) assemble(ctx context.Context, cfg *config.Config, crash crasher)
 		{name: "meaning", run: a.meaning.Run},
 		{name: "scheduler", run: a.scheduler.Run},
 		{name: "pulls", run: a.pulls},
+		{name: "elsewhere", run: a.elsewhere},
 	}...)
 	return nil
 }

@@ -53,17 +53,31 @@ const (
 	listedMemories = 50
 )
 
-// memory lists or searches what is remembered in this conversation's scope.
+// memory lists or searches what is remembered in this conversation's scope. A listing goes on by "before N".
 func memory(r *request) ([]string, error) {
 	limit := listedMemories
-	if r.arg != "" {
-		limit = foundMemories
+	before, further := int64(0), false
+	if word, rest, _ := strings.Cut(r.arg, " "); strings.EqualFold(word, "before") {
+		n, after, ok := number(rest)
+		before, further = n, ok && after == ""
 	}
-	found, err := r.i.opt.Vault.FindMemories(r.ctx, r.scope(), vault.Query{Text: r.arg, Limit: limit + 1, Zone: r.zone})
+	var found []vault.Memory
+	var err error
+	if further {
+		found, err = r.i.opt.Vault.MemoriesBefore(r.ctx, r.scope(), before, limit+1)
+	} else {
+		if r.arg != "" {
+			limit = foundMemories
+		}
+		found, err = r.i.opt.Vault.FindMemories(r.ctx, r.scope(), vault.Query{Text: r.arg, Limit: limit + 1, Zone: r.zone})
+	}
 	if err != nil {
 		return nil, err
 	}
+	more := fmt.Sprintf("… and more: /memory before %d goes on, /memory QUERY searches", lastNumber(found, limit))
 	switch {
+	case len(found) == 0 && further:
+		return say("There is nothing before memory %d%s.", before, r.where())
 	case len(found) == 0 && r.arg != "":
 		return say("I remember nothing about that%s. /memory lists everything.", r.where())
 	case len(found) == 0:
@@ -72,12 +86,23 @@ func memory(r *request) ([]string, error) {
 	var lines []string
 	for n, m := range found {
 		if n == limit {
-			lines = append(lines, "… and more: /memory QUERY searches, hearth memory list shows all")
+			if r.arg != "" && !further {
+				more = "… and more: other words find less"
+			}
+			lines = append(lines, more)
 			break
 		}
 		lines = append(lines, memoryLine(m))
 	}
 	return pack(lines), nil
+}
+
+// lastNumber is that of the last memory that is shown.
+func lastNumber(found []vault.Memory, limit int) int64 {
+	if len(found) < limit || limit == 0 {
+		return 0
+	}
+	return found[limit-1].ID
 }
 
 // where names the scope when it is not everything.

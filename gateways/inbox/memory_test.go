@@ -65,8 +65,16 @@ func TestALongListIsSeveralPartsWithWholeFacts(t *testing.T) {
 			}
 		}
 	}
-	if len(parts) < 2 || shown != listedMemories || !strings.HasSuffix(parts[len(parts)-1].Text, "… and more: /memory QUERY searches, hearth memory list shows all") {
+	if len(parts) < 2 || shown != listedMemories || !strings.HasSuffix(parts[len(parts)-1].Text, "… and more: /memory before 11 goes on, /memory QUERY searches") {
 		t.Errorf("%d parts show %d facts whole", len(parts), shown)
+	}
+	rest := w.ask(ana, "/memory before 11")
+	if n := strings.Count(rest, " · "); n != 10 || !strings.HasPrefix(rest, "10 · ") || strings.Contains(rest, "and more") {
+		t.Errorf("the rest has %d facts: %q", n, rest)
+	}
+	w.want(ana, "/memory before 1", "There is nothing before memory 1.")
+	if got := w.ask(ana, "/memory before the storm"); !strings.Contains(got, "nothing about that") {
+		t.Errorf("a search that begins alike: %q", got)
 	}
 }
 
