@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,9 +31,17 @@ var (
 
 // extractor is a model that reads lines with one function, which gives what it makes of each, and talks with another.
 type extractor struct {
-	asked int
+	asked atomic.Int32
+	mu    sync.Mutex
 	shown []string // all that it was ever shown
 	later string   // what stands behind the line in hand
+}
+
+// seen is all that it was ever shown.
+func (e *extractor) seen() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.shown)
 }
 
 func (e *extractor) script(of func(line, who, words string, known map[string]string) []string, rest script) script {
@@ -39,7 +49,9 @@ func (e *extractor) script(of func(line, who, words string, known map[string]str
 		if !forFacts(req) {
 			return rest(ctx, req)
 		}
-		e.asked++
+		e.asked.Add(1)
+		e.mu.Lock()
+		defer e.mu.Unlock()
 		text := req.Messages[0].Text
 		e.shown = append(e.shown, text)
 		known := map[string]string{}
@@ -136,8 +148,8 @@ func TestMEM05WhatIsKnownIsNotKeptAgain(t *testing.T) {
 			w.say("mind: " + words)
 			rests()
 		}
-		if all := w.memories(w.me); len(all) != 1 || e.asked != 3 {
-			t.Errorf("asked %d times; kept: %+v", e.asked, all)
+		if all := w.memories(w.me); len(all) != 1 || e.asked.Load() != 3 {
+			t.Errorf("asked %d times; kept: %+v", e.asked.Load(), all)
 		}
 	})
 }
@@ -164,14 +176,14 @@ func TestMEM14OnlyPeoplesOwnWordsAreRead(t *testing.T) {
 		w.must(w.vault.Command(w.t.Context(), w.inbound(w.me, "/remember CANARYCOMMAND is a secret place"), w.me, func(*vault.Tx, vault.Conversation) ([]vault.Part, error) { return nil, nil }))
 		w.say("hmm")
 		sleep(quietFor - 2*time.Minute)
-		if e.asked != 0 {
+		if e.asked.Load() != 0 {
 			t.Error("it is read before the talk has come to rest")
 		}
 		rests()
-		if e.asked != 1 {
-			t.Fatalf("asked %d times", e.asked)
+		if e.asked.Load() != 1 {
+			t.Fatalf("asked %d times", e.asked.Load())
 		}
-		if shown := e.shown[0]; strings.Contains(shown, "CANARY") || !strings.Contains(shown, "1 Me: look at this harbour painting\n2 Me: what do these harbour words mean\n") || strings.Contains(shown, "hmm") {
+		if shown := e.seen()[0]; strings.Contains(shown, "CANARY") || !strings.Contains(shown, "1 Me: look at this harbour painting\n2 Me: what do these harbour words mean\n") || strings.Contains(shown, "hmm") {
 			t.Errorf("shown: %s", shown)
 		}
 		sleep(24 * time.Hour)
@@ -180,16 +192,16 @@ func TestMEM14OnlyPeoplesOwnWordsAreRead(t *testing.T) {
 		sleep(24 * time.Hour)
 		w.restart()
 		sleep(time.Hour)
-		if e.asked != 1 {
-			t.Errorf("asked %d times, though nothing was said that could be kept", e.asked)
+		if e.asked.Load() != 1 {
+			t.Errorf("asked %d times, though nothing was said that could be kept", e.asked.Load())
 		}
 		if runs, err := w.vault.Runs(w.t.Context(), w.me.ID, 100); err != nil || len(runs) != 10 {
 			t.Errorf("%d runs, %v", len(runs), err)
 		}
 		w.say("my harbour boat is called Anna")
 		rests()
-		if e.asked != 2 || strings.Contains(e.shown[1], "painting") || !strings.Contains(e.shown[1], "1 Me: my harbour boat is called Anna") {
-			t.Errorf("asked %d times, at last: %s", e.asked, e.shown[len(e.shown)-1])
+		if e.asked.Load() != 2 || strings.Contains(e.seen()[1], "painting") || !strings.Contains(e.seen()[1], "1 Me: my harbour boat is called Anna") {
+			t.Errorf("asked %d times, at last: %s", e.asked.Load(), e.seen()[len(e.seen())-1])
 		}
 	})
 }
@@ -319,12 +331,12 @@ func TestReadingOutlivesTheProgram(t *testing.T) {
 		rests()
 		w.restart()
 		rests()
-		if all := w.memories(w.me); len(all) != 1 || e.asked < 1 || e.asked > 2 {
-			t.Errorf("asked %d times; kept: %+v", e.asked, all)
+		if all := w.memories(w.me); len(all) != 1 || e.asked.Load() < 1 || e.asked.Load() > 2 {
+			t.Errorf("asked %d times; kept: %+v", e.asked.Load(), all)
 		}
-		asked := e.asked
+		asked := e.asked.Load()
 		sleep(24 * time.Hour)
-		if e.asked != asked {
+		if e.asked.Load() != asked {
 			t.Error("it is read again")
 		}
 	})
@@ -355,8 +367,8 @@ func TestNothingIsReadWhenItIsOff(t *testing.T) {
 				}
 				sleep(24 * time.Hour)
 				runs, err := w.vault.Runs(w.t.Context(), w.me.ID, 100)
-				if err != nil || e.asked != 0 || len(w.memories(w.me)) != 0 || len(runs) != 1 {
-					t.Errorf("asked %d times in %d runs, %v", e.asked, len(runs), err)
+				if err != nil || e.asked.Load() != 0 || len(w.memories(w.me)) != 0 || len(runs) != 1 {
+					t.Errorf("asked %d times in %d runs, %v", e.asked.Load(), len(runs), err)
 				}
 			})
 		})
@@ -407,11 +419,12 @@ func TestThirtyDaysOfTalk(t *testing.T) {
 		city := regexp.MustCompile(`I (?:live in|moved to) (\w+)`)
 		lives := regexp.MustCompile(`^(\w+) lives in \w+$`)
 		var e extractor
+		drawn := rand.New(rand.NewPCG(r.Uint64(), 2))
 		w.use(e.script(func(line, who, words string, known map[string]string) (facts []string) {
 			switch likes := strings.TrimPrefix(words, "I really like "); {
 			case likes != words:
 				forms := []string{who + " really likes " + likes, "really likes " + likes + ": " + who, "It is " + likes + " that " + who + " really likes."}
-				facts = append(facts, entry("preference", forms[r.IntN(len(forms))], line, ""))
+				facts = append(facts, entry("preference", forms[drawn.IntN(len(forms))], line, ""))
 			case city.MatchString(words) && !city.MatchString(e.later): // of two that contradict each other the later one counts
 				old := ""
 				for text, number := range known {
@@ -421,11 +434,11 @@ func TestThirtyDaysOfTalk(t *testing.T) {
 				}
 				facts = append(facts, entry("fact", who+" lives in "+city.FindStringSubmatch(words)[1], line, old))
 			}
-			switch r.IntN(6) { // and what no line says
+			switch drawn.IntN(6) { // and what no line says
 			case 0:
 				facts = append(facts, entry("fact", who+" has 3 horses in the stable", line, ""))
 			case 1:
-				facts = append(facts, entry("preference", who+" really likes "+things[r.IntN(len(things))], strconv.Itoa(r.IntN(90)), ""))
+				facts = append(facts, entry("preference", who+" really likes "+things[drawn.IntN(len(things))], strconv.Itoa(drawn.IntN(90)), ""))
 			}
 			return facts
 		}, steps(say("ok"))))
@@ -486,8 +499,8 @@ func TestThirtyDaysOfTalk(t *testing.T) {
 				t.Errorf("%s: %d homes, %d doubles, %d things in %q", p.Name, homes, doubles, len(about), holding(all))
 			}
 		}
-		if e.asked < 30 || e.asked > 30*12 {
-			t.Errorf("asked %d times", e.asked)
+		if e.asked.Load() < 30 || e.asked.Load() > 30*12 {
+			t.Errorf("asked %d times", e.asked.Load())
 		}
 	})
 }
